@@ -159,9 +159,11 @@ def iter_values(old: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def is_replaced(path: str, values: Sequence[tuple[str, str]], index: int) -> bool:
     """True if another line for the same host counts: of a header that is the last one, of proxies the first."""
     host, text = values[index]
-    others = {"crawl.proxies": values[:index], "crawl.headers": values[index + 1 :]}.get(path, ())
+    competing_lines = {"crawl.proxies": values[:index], "crawl.headers": values[index + 1 :]}.get(path, ())
     name = text.partition(":")[0] if path == "crawl.headers" else ""
-    return any(name in ("", other.partition(":")[0]) and Site(covering).covers(host) for covering, other in others)
+    return any(
+        name in ("", other.partition(":")[0]) and Site(covering).covers(host) for covering, other in competing_lines
+    )
 
 
 def set_value(table: dict[str, Any], key: str, text: str) -> None:

@@ -375,8 +375,8 @@ def parse_json(setting_path: str, text: str, expected_type: Any) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        shown = f" = {text!r}" if expected_type in (bool, int, float) else ""
-        raise SettingsError(f"{setting_path}{shown}: expected {type_name(expected_type)}") from None
+        value_text = f" = {text!r}" if expected_type in (bool, int, float) else ""
+        raise SettingsError(f"{setting_path}{value_text}: expected {type_name(expected_type)}") from None
 
 
 def has_credentials(sections: Mapping[str, Any]) -> bool:
@@ -421,8 +421,10 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
     accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
     if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
         is_secret = setting_field(setting_path).metadata.get("secrecy", Secrecy.NONE) is not Secrecy.NONE
-        shown, expected = "..." if is_secret else repr(value), type_name(expected_type)
-        raise SettingsError("{path} = {value}: expected {expected}", path=setting_path, value=shown, expected=expected)
+        value_text, expected = "..." if is_secret else repr(value), type_name(expected_type)
+        raise SettingsError(
+            "{path} = {value}: expected {expected}", path=setting_path, value=value_text, expected=expected
+        )
     check_constraints(setting_path, value)
     return value
 

@@ -310,7 +310,7 @@ class SettingsSource:
             raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
 
     def _give_to_owner(self, descriptor: int) -> None:
-        """Give a file to owner and group of the settings file, as far as the process may."""
+        """Give a file to owner and group of the settings file if the process may."""
         with suppress(OSError):
             status = self.file.stat()
             os.fchown(descriptor, status.st_uid if os.geteuid() == 0 else -1, status.st_gid)

@@ -91,8 +91,8 @@ class StoreSites:
 
         def find_changes(stored: Sections) -> Changes:
             table = find_table(stored, host)
-            shown = parse_form({key: form_text(table.get(key)) for key in values})
-            new_values = {key: value for key, value in parse_form(values).items() if value != shown[key]}
+            stored_values = parse_form({key: form_text(table.get(key)) for key in values})
+            new_values = {key: value for key, value in parse_form(values).items() if value != stored_values[key]}
             return change_tables(stored, {host: new_values})
 
         self._edit(find_changes, account, CHANGE_ACTION, host)
