@@ -75,7 +75,9 @@ def run_once(settings: CrawlSettings, folder: Path, now: Callable[[], float] = t
 
 
 def kept_pages(database: Path) -> dict[str, tuple[str, float]]:
-    """Return digest and fetch time of every page in the store, by URL."""
+    """Return digest and fetch time of every page in the store, by URL; none before the first crawl."""
+    if not database.exists():
+        return {}
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("SELECT url, p.digest, p.fetched_at FROM urls JOIN pages p USING (url_id)")
         return {url: (digest, at) for url, digest, at in rows}

@@ -90,10 +90,10 @@ def repair_vertical(
     a server is damaged.
     """
     data_dir, components = settings.data_dir, {fault.component for fault in faults}
+    if components & BLOCKING_COMPONENTS and settings.store.url:  # before the lock, which is in the database
+        raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
     with lock_stage(settings, "run"):
         if components & BLOCKING_COMPONENTS:
-            if settings.store.url:
-                raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
             report = yield from repair_store(settings, backups)
             components |= {"lost_pages"} if PAGE_TABLES & {*report.partial_tables} else set()
             components |= {"copies"} if DUPLICATE_KEY_TABLES & {*report.partial_tables} else set()
