@@ -72,17 +72,17 @@ class OperationTable:
         reversed_ids = [record.operation_id for record in records if is_reversed(record, change)]
         mark_undone(self._database, connection, reversed_ids, operation_id)
 
-    def undo(self, declared: Mapping[str, Operation], operation_id: int, account: str) -> Change | None:
+    def undo(self, operations_by_name: Mapping[str, Operation], operation_id: int, account: str) -> Change | None:
         """Apply the inverse of a recorded operation with the values before it.
 
         Returns None if the operation is unknown, undone, has no inverse, or has no effect any more. Raises
         PlumblineError if something else has changed since.
         """
         record = self.load(operation_id)
-        if record is None or not can_undo(declared, record):
+        if record is None or not can_undo(operations_by_name, record):
             return None
         with self.record_undo(operation_id):
-            inverse = declared[declared[record.name].inverse]
+            inverse = operations_by_name[operations_by_name[record.name].inverse]
             return self.run(inverse, account, record.before or {}, record.after)
 
     @contextmanager
@@ -148,10 +148,10 @@ def is_reversed(record: OperationRecord, change: Change) -> bool:
     return all(old[name] == new[name] for old, new in pairs for name in old.keys() & new.keys())
 
 
-def can_undo(declared: Mapping[str, Operation], record: OperationRecord | HistoryEntry) -> bool:
+def can_undo(operations_by_name: Mapping[str, Operation], record: OperationRecord | HistoryEntry) -> bool:
     """Return True if a record is in effect and has what its inverse needs; those of earlier versions have not."""
-    operation = declared.get(record.name)
-    inverse = declared.get(operation.inverse) if operation else None
+    operation = operations_by_name.get(record.name)
+    inverse = operations_by_name.get(operation.inverse) if operation else None
     if inverse is None or record.before is None or record.undone_by is not None:
         return False
     return {field.name for field in inverse.fields if field.is_required} <= set(record.before)

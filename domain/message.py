@@ -24,7 +24,7 @@ class Message(str):
     values: Mapping[str, object]
 
     def __new__(cls, template: str, plural: str = "", /, **values: object) -> Self:
-        text = fill_template(select_form(template, plural, values), values, _english_value)
+        text = fill_template(select_form(template, plural, values), values, value_text)
         message = super().__new__(cls, text)
         message.template, message.plural, message.values = template, plural, values
         return message
@@ -40,10 +40,16 @@ def fill_template(template: str, values: Mapping[str, object], to_text: Callable
     return _PLACEHOLDER_RE.sub(lambda match: to_text(values[match[1]]), template) if values else template
 
 
-def _english_value(value: object) -> str:
+def value_text(value: object) -> str:
+    """Return the English text of a value of a message. Whole numbers have separators."""
     if isinstance(value, tuple):
-        return ("; " if any(isinstance(item, Message) for item in value) else ", ").join(map(_english_value, value))
+        return list_separator(value).join(map(value_text, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def list_separator(items: tuple[object, ...]) -> str:
+    """Return what separates the items of a list in English: clauses or words."""
+    return "; " if any(isinstance(item, Message) for item in items) else ", "
 
 
 def error_message(error: BaseException) -> str:

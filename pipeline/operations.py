@@ -22,7 +22,7 @@ def declare_operations(engine: Engine, is_command: bool = False) -> Mapping[str,
     """
     store = engine.store
     accounts = AccountOperations(store.accounts, lambda: time.time() + SESSION_SECONDS, not is_command)
-    declared = (
+    all_operations = (
         *accounts.declare(),
         *store.api_tokens.operations,
         *store.alert_mutes.operations,
@@ -35,7 +35,7 @@ def declare_operations(engine: Engine, is_command: bool = False) -> Mapping[str,
         *site_operations(engine),
         alert_test_operation(engine.settings.current),
     )
-    return {operation.name: operation for operation in declared}
+    return {operation.name: operation for operation in all_operations}
 
 
 def run_command(engine: Engine, name: str, account: str, /, **values: object) -> Change | None:

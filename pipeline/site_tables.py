@@ -20,18 +20,18 @@ def parse_start_url(text: str) -> str:
     return url
 
 
-def find_table(stored: Sections, host: str) -> dict[str, Any]:
+def find_table(sections: Sections, host: str) -> dict[str, Any]:
     """Return the table of a host; empty if it has none."""
-    return next((dict(table) for table in stored.get(SITES, ()) if table_host(table) == host), {})
+    return next((dict(table) for table in sections.get(SITES, ()) if table_host(table) == host), {})
 
 
-def change_tables(stored: Sections, values_by_host: Mapping[str, Mapping[str, Any]]) -> Changes:
+def change_tables(sections: Sections, values_by_host: Mapping[str, Mapping[str, Any]]) -> Changes:
     """Return the changes that give keys of the tables of some hosts new values.
 
     A value that is the default removes its key, and a table without values is removed. Returns no changes if nothing
     changes. Raises SiteError.
     """
-    old_tables = list(stored.get(SITES, ()))
+    old_tables = list(sections.get(SITES, ()))
     tables = {table_host(table): dict(table) for table in old_tables}
     for host, values in values_by_host.items():
         merged_table = {**tables.get(host, {}), **values}
@@ -47,36 +47,36 @@ def is_default(key: str, value: Any) -> bool:
     return value is None or value is False or value == "" or (value == [] and key != "scope")
 
 
-def add_urls(stored: Sections, urls: Sequence[str]) -> Changes:
+def add_urls(sections: Sections, urls: Sequence[str]) -> Changes:
     """Return the changes that add start URLs, which are canonical, and resume their sites. Raises SettingsError."""
-    tables = {table_host(table): table for table in stored.get(SITES, ())}
+    tables = {table_host(table): table for table in sections.get(SITES, ())}
     urls_by_host: dict[str, list[str]] = {}
     for url in urls:
         own_urls = tables.get(host_of(url), {}).get("urls", ())
         urls_by_host.setdefault(host_of(url), list(own_urls)).append(url)
     values = {host: {"urls": list(dict.fromkeys(urls)), "paused": None} for host, urls in urls_by_host.items()}
-    sections = {**stored, **change_tables(stored, values)}
-    rules = UrlRules(Sites.parse(sections.get(SITES, ())).scopes)
+    new_sections = {**sections, **change_tables(sections, values)}
+    rules = UrlRules(Sites.parse(new_sections.get(SITES, ())).scopes)
     outside = dict.fromkeys(host_of(url) for url in urls if rejection_reason(url, rules) is Reason.OUT_OF_SCOPE)
     scopes: dict[str, dict[str, Any]] = {
         host: {"scope": [*tables.get(host, {}).get("scope", ()), host]} for host in outside
     }
-    sections = {**sections, **change_tables(sections, scopes)}
-    return {SITES: sections[SITES]} if sections != stored else {}
+    new_sections = {**new_sections, **change_tables(new_sections, scopes)}
+    return {SITES: new_sections[SITES]} if new_sections != sections else {}
 
 
-def remove_site(stored: Sections, host: str) -> Changes:
+def remove_site(sections: Sections, host: str) -> Changes:
     """Return the changes that remove a site. A host that the scope still contains is paused.
 
     Raises SettingsError if no other site has a start URL.
     """
-    tables = {table_host(table): table for table in stored.get(SITES, ())}
+    tables = {table_host(table): table for table in sections.get(SITES, ())}
     other_tables = [table for table in tables.values() if table_host(table) != host]
     if not any(table.get("urls") for table in other_tables):
         raise SettingsError("{host} has the only start URLs. Add another site before you remove it.", host=host)
     if any(scope.covers(host, scope.path_prefix) for scope in Sites.parse(other_tables).scopes):
         other_tables = list({**tables, host: {"host": host, "paused": True}}.values())
-    return {SITES: other_tables} if other_tables != stored.get(SITES) else {}
+    return {SITES: other_tables} if other_tables != sections.get(SITES) else {}
 
 
 def changed_values(before: Sections, after: Sections, host: str) -> dict[str, list[Any]]:
@@ -88,9 +88,9 @@ def changed_values(before: Sections, after: Sections, host: str) -> dict[str, li
 
 def parse_form(values: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of keys from the texts of a form. Text that is no number stays text, which is invalid then."""
-    parsed: dict[str, Any] = {key: text.strip() for key, text in values.items()}
-    for key in parsed.keys() & {"urls", "scope"}:
-        parsed[key] = list(filter(None, map(str.strip, parsed[key].splitlines()))) or None
-    for key in parsed.keys() & {"delay", "keep_days"}:
-        parsed[key] = parse_number(parsed[key])
-    return {**parsed, "render": parsed["render"] == "true"} if "render" in parsed else parsed
+    form_values: dict[str, Any] = {key: text.strip() for key, text in values.items()}
+    for key in form_values.keys() & {"urls", "scope"}:
+        form_values[key] = list(filter(None, map(str.strip, form_values[key].splitlines()))) or None
+    for key in form_values.keys() & {"delay", "keep_days"}:
+        form_values[key] = parse_number(form_values[key])
+    return {**form_values, "render": form_values["render"] == "true"} if "render" in form_values else form_values

@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
-from domain.message import Message
+from domain.message import Message, value_text
 from search_ui import api
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
@@ -34,7 +34,7 @@ from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.connect.views import blueprint as connections
 from search_ui.context import SiteContext, error_response, init_site
-from search_ui.i18n import format_number, has_name, translate, translate_code, translate_message
+from search_ui.i18n import has_name, translate, translate_code, translate_message
 from search_ui.interfaces import SiteBackend
 from search_ui.pages import (
     click_tracking,
@@ -118,7 +118,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(number=format_number, from_json=json.loads)
+    app.jinja_env.filters.update(number=value_text, from_json=json.loads)
     init_site(app, SiteContext(load_settings, solr, backend, administration, search_log, query_vectors, clock))
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)

@@ -19,7 +19,7 @@ from babel.support import Translations
 from flask import g
 from markupsafe import Markup, escape
 
-from domain.message import Message, error_message, fill_template, select_form
+from domain.message import Message, error_message, fill_template, list_separator, select_form, value_text
 from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
@@ -48,11 +48,6 @@ def load_names() -> Mapping[str, Mapping[str, list[str]]]:
     return tomllib.loads((files("search_ui") / "translations" / "names.toml").read_text("utf-8"))
 
 
-def format_number(value: int) -> str:
-    """Return a whole number with separators."""
-    return f"{value:,}"
-
-
 def translate(text: str, plural: str = "", /, **values: object) -> str:
     """Return a message in the reader's language. Integers in `values` are formatted with separators.
 
@@ -66,7 +61,7 @@ def translate(text: str, plural: str = "", /, **values: object) -> str:
 
 def translate_to(language: str, text: str, plural: str = "", /, **values: object) -> str:
     """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate`."""
-    return fill_template(_select_form(language, text, plural, values), values, _value_text)
+    return fill_template(_select_form(language, text, plural, values), values, value_text)
 
 
 def translate_markup(text: str, plural: str = "", /, **values: object) -> Markup:
@@ -81,13 +76,9 @@ def _select_form(language: str, text: str, plural: str, values: Mapping[str, obj
     return str(catalog.ungettext(text, plural, int(str(values["n"]))) if plural else catalog.ugettext(text))
 
 
-def _value_text(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def _to_markup(form: str, values: Mapping[str, object]) -> Markup:
     def to_text(value: object) -> str:
-        return str(escape(value if isinstance(value, Markup) else _value_text(value)))
+        return str(escape(value if isinstance(value, Markup) else value_text(value)))
 
     return Markup(fill_template(str(escape(form)), values, to_text))  # noqa: S704 (escaped before)
 
@@ -104,7 +95,7 @@ def translate_code(kind: str, code: str, /, **values: object) -> str:
 
 def translate_code_to(language: str, kind: str, code: str, /, **values: object) -> str:
     """Return the name of a code in one of `LANGUAGES`. Works without a request. Otherwise like `translate_code`."""
-    return fill_template(_name(language, kind, code, values), values, _value_text)
+    return fill_template(_name(language, kind, code, values), values, value_text)
 
 
 def translate_code_markup(kind: str, code: str, /, **values: object) -> Markup:
@@ -155,8 +146,7 @@ def message_value(language: str, name: str, value: object) -> object:
     returned. Other values are returned unchanged.
     """
     if isinstance(value, tuple):
-        has_clauses = any(isinstance(item, Message) for item in value)
-        separator = translate_to(language, "; ") if has_clauses else translate_to(language, ", ")
+        separator = translate_to(language, list_separator(value))
         return separator.join(str(message_value(language, name, item)) for item in value)
     if not isinstance(value, str):
         return value

@@ -158,9 +158,9 @@ def _check_choices(store: "Store") -> int:
 
 def _find_lost(store: "Store", rows: Iterable[Row], get_sentence: Callable[[Row], str]) -> list[Row]:
     """Return the stored rows whose articles do not contain the sentence any more."""
-    stored = list(rows)
-    bodies = _load_bodies(store, [row.url_id for row in stored])
-    return [row for row in stored if get_sentence(row) not in bodies.get(row.url_id, get_sentence(row))]
+    stored_rows = list(rows)
+    bodies = _load_bodies(store, [row.url_id for row in stored_rows])
+    return [row for row in stored_rows if get_sentence(row) not in bodies.get(row.url_id, get_sentence(row))]
 
 
 def _load_bodies(store: "Store", url_ids: Sequence[int]) -> dict[int, str]:

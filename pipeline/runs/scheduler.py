@@ -74,7 +74,7 @@ class Scheduler:
         self._open_engine = open_engine
         self._report_progress = report_progress
         self._first_pages = first_pages
-        self._planned = current_settings()
+        self._plan_settings = current_settings()
         self._last_wait = 0.0
         self._postponed_at: dict[str, float] = {}  # command -> last time at which another process prevented its run
         self._retry_reasons: dict[str, str] = {}  # command -> why its postponed run starts though none was missed
@@ -83,7 +83,7 @@ class Scheduler:
         self._timer.start(paused=True)  # it only works while `wait` waits
 
     def close(self) -> None:
-        """Plan no further runs."""
+        """End the timer; no further run becomes due."""
         self._timer.shutdown(wait=False)
 
     def start(self) -> None:
@@ -100,8 +100,8 @@ class Scheduler:
     def wait(self, seconds: float = POLL_SECONDS) -> None:
         """Execute the next run that is due within `seconds`. Changed times apply before."""
         self.liveness.touch()
-        settings, planned, started_at = self._current_settings(), self._planned, time.time()
-        is_changed = settings.schedule != planned.schedule or settings.crawl.sites != planned.crawl.sites
+        settings, old_settings, started_at = self._current_settings(), self._plan_settings, time.time()
+        is_changed = settings.schedule != old_settings.schedule or settings.crawl.sites != old_settings.crawl.sites
         if started_at < self._last_wait or is_changed:  # earlier than before: the clock was set back
             try:
                 with self._open_engine() as engine:
@@ -124,7 +124,7 @@ class Scheduler:
         appointments = configured_appointments(settings)
         engine.store.runs.save_plans([appointment.plan for appointment in appointments])
         missed_times = [self._missed_time(engine, appointment) for appointment in appointments]
-        self._planned = settings
+        self._plan_settings = settings
         self._timer.remove_all_jobs()
         for appointment, missed_at in zip(appointments, missed_times, strict=True):
             self._add_job(appointment, missed_at or appointment.trigger.period(time.time())[1])
@@ -143,7 +143,7 @@ class Scheduler:
         )
 
     def _grace_seconds(self) -> float:
-        return min(self._planned.schedule.grace_hours, MAX_GRACE_HOURS) * 3600
+        return min(self._plan_settings.schedule.grace_hours, MAX_GRACE_HOURS) * 3600
 
     def _missed_time(self, engine: Engine, appointment: Appointment) -> float | None:
         return missed_time(engine, appointment, time.time(), self._postponed_at.get(appointment.command, 0.0))

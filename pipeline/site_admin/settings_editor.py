@@ -121,8 +121,8 @@ class FileSettingsEditor:
         Raises SettingsError, or SettingsConflictError if the file changes at the same time.
         """
 
-        def find_changes(stored: Sections) -> Mapping[str, object | None]:
-            return {path: before} if stored_value(stored, path) == after else {}
+        def find_changes(sections: Sections) -> Mapping[str, object | None]:
+            return {path: before} if stored_value(sections, path) == after else {}
 
         pending = self._actions.prepare(account, CHANGE_ACTION, path, {"before": after, "after": before})
         return bool(self._source.edit(find_changes, self._actions, lambda _: [pending]).changes)

@@ -22,7 +22,7 @@ def import_sites(source: SettingsSource, sites: SiteList, is_preview: bool = Fal
 
     Raises SettingsError if the file cannot be changed, or a crawl would reject the new settings.
     """
-    edit = source.edit(lambda stored: find_site_changes(stored, sites), is_preview=is_preview)
+    edit = source.edit(lambda sections: find_site_changes(sections, sites), is_preview=is_preview)
     old_urls = Sites.parse(edit.before.get(SITES, ())).seeds
     added = [url for url in Sites.parse(edit.after.get(SITES, ())).seeds if url not in old_urls]
     verb = "would add" if is_preview else "added"
@@ -30,11 +30,11 @@ def import_sites(source: SettingsSource, sites: SiteList, is_preview: bool = Fal
     yield from (f"not imported: {note}" for note in sites.notes)
 
 
-def find_site_changes(stored: Sections, sites: SiteList) -> Changes:
+def find_site_changes(sections: Sections, sites: SiteList) -> Changes:
     """Return the changes of the file. The site of the sample file is removed. Pure."""
     if not sites.seeds:
         return {}
-    tables = stored.get(SITES, [])
+    tables = sections.get(SITES, [])
     own_tables = [table for table in tables if not is_example_site(split_host_port(table_host(table))[0])]
     changes = {SITES: own_tables} if own_tables != tables else {}
-    return {**changes, **add_urls({**stored, **changes}, sites.seeds)}
+    return {**changes, **add_urls({**sections, **changes}, sites.seeds)}

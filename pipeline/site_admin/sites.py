@@ -71,7 +71,7 @@ class StoreSites:
     def add(self, url: str, account: str) -> str:
         """Add a start URL, and its host to the scope. URLs of an earlier removal are due again. Returns the host."""
         seed = parse_start_url(url)
-        self._edit(lambda stored: add_urls(stored, [seed]), account, ADD_ACTION, host_of(seed), ("urls",))
+        self._edit(lambda sections: add_urls(sections, [seed]), account, ADD_ACTION, host_of(seed), ("urls",))
         self._store.site_pages.reopen(host_of(seed))
         return host_of(seed)
 
@@ -84,16 +84,18 @@ class StoreSites:
         self._edit_paused(host, None, account, RESUME_ACTION)
 
     def _edit_paused(self, host: str, value: bool | None, account: str, action: str) -> None:
-        self._edit(lambda stored: change_tables(stored, {host: {"paused": value}}), account, action, host, ("paused",))
+        self._edit(
+            lambda sections: change_tables(sections, {host: {"paused": value}}), account, action, host, ("paused",)
+        )
 
     def change(self, host: str, values: Mapping[str, str], account: str) -> None:
         """Change the values of the form that differ from the file. Raises SiteError with the problem of each."""
 
-        def find_changes(stored: Sections) -> Changes:
-            table = find_table(stored, host)
+        def find_changes(sections: Sections) -> Changes:
+            table = find_table(sections, host)
             stored_values = parse_form({key: form_text(table.get(key)) for key in values})
             new_values = {key: value for key, value in parse_form(values).items() if value != stored_values[key]}
-            return change_tables(stored, {host: new_values})
+            return change_tables(sections, {host: new_values})
 
         self._edit(find_changes, account, CHANGE_ACTION, host)
 
@@ -112,12 +114,12 @@ class StoreSites:
         """Replace an option by a value, or by "". Records its name without its value, which may be secret."""
         key, details = KEY_BY_KIND[option.kind], {"option": f"{KEY_BY_KIND[option.kind]}: {option.name}"}
 
-        def find_changes(stored: Sections) -> Changes:
-            table = find_table(stored, host)
+        def find_changes(sections: Sections) -> Changes:
+            table = find_table(sections, host)
             names = [(value, parse_option(option.kind, value)) for value in read_values(table, key)]
             kept_values = [value for value, other in names if other.name.lower() != option.name.lower()]
             values = [*kept_values, *([text] if text else [])] if key != "proxy" else text or "".join(kept_values)
-            return change_tables(stored, {host: {key: values}})
+            return change_tables(sections, {host: {key: values}})
 
         self._edit(find_changes, account, action, host, (key,), details)
 
@@ -132,7 +134,7 @@ class StoreSites:
         """
         with self._engine.lock("crawl"):
             keys = ("urls", "scope")
-            pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host, keys)
+            pending = self._edit(lambda sections: remove_site(sections, host), account, REMOVE_ACTION, host, keys)
             pending = pending or self._store.operations.prepare(account, REMOVE_ACTION, host, {})
             return self._store.site_pages.remove(host, pending)
 
@@ -142,11 +144,11 @@ class StoreSites:
         Returns False if one of them has another value now.
         """
 
-        def find_changes(stored: Sections) -> Changes:
-            table = find_table(stored, host)
+        def find_changes(sections: Sections) -> Changes:
+            table = find_table(sections, host)
             if any(table.get(key) != after for key, (_, after) in changes.items()):
                 return {}
-            return change_tables(stored, {host: {key: before for key, (before, _) in changes.items()}})
+            return change_tables(sections, {host: {key: before for key, (before, _) in changes.items()}})
 
         is_changed = self._edit(find_changes, account, action, host, tuple(changes)) is not None
         if is_changed:

@@ -35,7 +35,7 @@ class Administration:
         dashboard_url: Returns the URL of the Dask dashboard (http or https); "" if there is none.
         run_status: Returns the state of the runs.
         run_counts: Returns how far the vertical is.
-        list_runs: Returns the newest runs, at most so many, or those before a run, newest first.
+        list_runs: Returns the newest runs before a run (None: of all), up to a number, newest first.
         run_detail: Returns one run; None if it is unknown.
         live_run: Returns the progress of the active run; None if no run is active.
         run_figures: Returns the figures of the recorded runs, oldest first.

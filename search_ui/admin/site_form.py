@@ -56,7 +56,7 @@ class SiteReader:
     Attributes:
         find_host: Returns the canonical form of a host; "" if nothing is known of it.
         load: Returns the settings of a host.
-        suggestions: Returns the best suggested hosts, at most so many.
+        suggestions: Returns the best suggested hosts, up to a number.
     """
 
     find_host: Callable[[str], str]

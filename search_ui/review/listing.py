@@ -87,7 +87,7 @@ class Page(Generic[Item]):
 def load_page(find: Callable[[int, int], tuple[int, Sequence[Item]]], number_text: str, size: int) -> Page[Item]:
     """Load the requested page of a list: the last one if there are fewer, the first one if the text is no number.
 
-    `find` returns the number of all items and those from an offset, at most so many.
+    `find` returns the number of all items and those from an offset, up to a limit.
     """
     number = max(1, parse_number(number_text))
     total, items = find((number - 1) * size, size)

@@ -9,8 +9,9 @@ from flask_login import LoginManager
 from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as BaseResponse
 
+from domain.message import value_text
 from search_ui.context import YEAR_SECONDS, choose_language, language_context, remember_language, render_page
-from search_ui.i18n import format_number, translate
+from search_ui.i18n import translate
 from search_ui.security import init_security
 from search_ui.setup import views
 from search_ui.setup.access import COOKIE, SetupAccess
@@ -31,7 +32,7 @@ def create_setup_app(backend: SetupBackend, access: SetupAccess, secret_key: byt
     """
     app = Flask("search_ui")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(number=format_number)
+    app.jinja_env.filters.update(number=value_text)
     app.extensions[_ACCESS_KEY] = access
     app.extensions[views.EXTENSION_KEY] = views.SetupContext(backend, finished)
     app.before_request(_start_request)  # before the check of the form token
