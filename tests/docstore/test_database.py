@@ -10,6 +10,7 @@ from sqlalchemy import Text, create_engine, inspect, text
 from crawler.schedule.queues import make_host_queue_function
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.schema import metadata
+from docstore.schema.migrations import TO_VERSION_14
 from docstore.store import Store
 from domain.article import Teaser
 from domain.outcome import Outcome, Reason
@@ -121,6 +122,7 @@ def test_an_older_postgresql_store_gets_the_types(postgres_store: str, tmp_path:
             statement = f'ALTER TABLE {table} ALTER COLUMN "{column}" TYPE VARCHAR(64) COLLATE "default"'
             connection.execute(text(statement))
         connection.execute(text("ALTER TABLE urls ALTER COLUMN queue TYPE INTEGER"))
+        connection.execute(text(TO_VERSION_14[0]))  # the table `actions`
         connection.execute(text("ALTER TABLE urls DROP COLUMN exclusion"))
         connection.execute(text("ALTER TABLE clicks DROP COLUMN minute"))
         connection.execute(text("UPDATE meta SET value = '16' WHERE key = 'schema_version'"))
