@@ -1,12 +1,15 @@
-"""Definitions in the text of an article: which terms are underlined, their cards, and the switch."""
+"""Definitions in the text of an article and on term pages: underlined terms, cards, the switch, and sources."""
 
 from urllib.parse import quote
 
 import pytest
+from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
-from domain.term import Definition, Lexicon, LexiconEntry, TermStatus
+from domain.article import document_id
+from domain.term import Definition, DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from search_ui.glossary import Glossary, GlossaryTerm
+from search_ui.interfaces import OriginalDocument
 from search_ui.services.definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
 from tests.builders import page_at
 from tests.site_fixture import FakeSearch, MemorySite, document, site_app, term
@@ -129,3 +132,35 @@ def test_the_switch_is_remembered(client: FlaskClient) -> None:
 def test_without_definitions_there_is_no_switch() -> None:
     page = page_at(site_app(FakeSearch([ARTICLE])).test_client(), "/article/doc1")
     assert page.select("#definitions-switch, a.defined, script[src$='definition_cards.js']") == []
+
+
+# -- The notes on the source of a definition whose page is gone.
+
+
+URL = "http://a.test/1"
+
+
+@pytest.fixture
+def held() -> MemorySite:
+    held = MemorySite([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
+    definition = Definition("页岩气", "zh", "页岩气是气。", 1, URL, "甲", "2014-05-01", 0.9, 1.0)
+    held.store.definitions.save([definition], ())
+    return held
+
+
+@pytest.fixture
+def held_client(held: MemorySite) -> FlaskClient:
+    return site_app(FakeSearch([]), held).test_client()
+
+
+def source_of(held_client: FlaskClient) -> Tag:
+    return BeautifulSoup(held_client.get("/term/页岩气?lang=en").text, "lxml").select_one("#definition .source")
+
+
+def test_a_gone_page_is_linked_to_its_saved_copy(held_client: FlaskClient, held: MemorySite) -> None:
+    held.review.choose_definition("页岩气", "页岩气是气。", "ann", None)
+    held.store.definitions.save_sources({"页岩气": DefinitionSource.GONE})
+    assert source_of(held_client).select_one(".source-state").text == "This page no longer exists."
+    held.originals.kept[document_id(URL)] = OriginalDocument(URL, 1_700_000_000.0, "html", "")
+    [link] = source_of(held_client).select(".source-state a")
+    assert link["href"] == f"/article/{document_id(URL)}/original" and link.text == "Saved copy of 2023-11-14"

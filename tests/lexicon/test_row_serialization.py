@@ -22,7 +22,7 @@ from lexicon.counting.ngram_table import (
 from lexicon.counting.occurrences import MAX_SPAN_WORDS
 from lexicon.counting.row_serialization import deserialize_rows, read_rows, serialize_rows, write_rows
 from lexicon.counting.sorted_runs import SortedRuns, range_ends
-from tests.lexicon.test_ngrams import DAY_1, DAY_2, same, whole_table
+from tests.lexicon.test_ngram_table import DAY_1, DAY_2, same, whole_table
 
 CHANCE = np.random.default_rng(15)
 
