@@ -103,9 +103,9 @@ def is_example_contact(contact: str) -> bool:
 
 def _check_values(settings: CrawlSettings) -> None:
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
-        raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
+        raise SettingsError("{path} must be a product name in printable ASCII", path="crawl.user_agent")
     if not settings.contact.isascii() or not settings.contact.isprintable():
-        raise SettingsError("crawl.contact must be printable ASCII")
+        raise SettingsError("{path} must be printable ASCII", path="crawl.contact")
 
 
 def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
@@ -113,7 +113,7 @@ def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
         return parse_quiet_hours(settings.quiet_hours)
     except ValueError:
         raise SettingsError(
-            "crawl.quiet_hours must be like 08:00-18:30, not “{value}”", value=settings.quiet_hours
+            "{path} must be like 08:00-18:30, not “{value}”", path="crawl.quiet_hours", value=settings.quiet_hours
         ) from None
 
 

@@ -26,6 +26,11 @@ class PlumblineError(Exception):
 class SettingsError(PlumblineError):
     """A setting is unknown, contradictory or out of range. The message names the full path of the setting."""
 
+    @property
+    def path(self) -> str:
+        """The setting at fault: the value `path` of the message, or ""."""
+        return str(getattr(self.args[0], "values", {}).get("path", ""))
+
 
 class SiteError(SettingsError):
     """Values of a site are invalid. `problems` says what is wrong, by key of its table [[sites]]."""

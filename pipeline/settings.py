@@ -120,15 +120,18 @@ class ScheduleSettings:
     def __post_init__(self) -> None:
         if len(parse_times_of_day(self.at, "schedule.at")) > 1:
             raise SettingsError(
-                "schedule.at = {value}: expected one time, for example 02:30; for more times use schedule.stages",
+                "{path} = {value}: expected one time, for example 02:30; for more times use schedule.stages",
+                path="schedule.at",
                 value=repr(self.at),
             )
-        for name, text in self.stages.items():
-            parse_times_of_day(text, f"schedule.stages {name!r}")
+        for text in self.stages.values():
+            parse_times_of_day(text, "schedule.stages")
         if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
             names = ", ".join(SCHEDULABLE_STAGES)
             stage = repr(min(unknown))
-            raise SettingsError("schedule.stages: unknown stage {value}; use one of {names}", value=stage, names=names)
+            raise SettingsError(
+                "{path}: unknown stage {value}; use one of {names}", path="schedule.stages", value=stage, names=names
+            )
 
 
 def parse_times_of_day(value: str, setting_path: str) -> list[time]:
@@ -488,22 +491,30 @@ def check_combination(settings: Settings) -> None:
     """Raise SettingsError for settings that contradict each other."""
     crawl, search = settings.crawl, settings.search
     if crawl.revisit_longest < crawl.revisit_shortest:
-        raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
+        raise SettingsError("{path} is shorter than crawl.revisit_shortest: swap them", path="crawl.revisit_longest")
     if search.page_size > search.deepest_result:
-        raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
+        raise SettingsError("{path} is larger than search.deepest_result: lower it", path="search.page_size")
     if settings.cluster.engine == DASK and not settings.cluster.scheduler:
         raise SettingsError(
-            "cluster.engine is dask: set cluster.scheduler to the address of its scheduler, for example tcp://host:8786"
+            "cluster.engine is dask: set {path} to the address of its scheduler, for example tcp://host:8786",
+            path="cluster.scheduler",
         )
     if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
-        raise SettingsError("cluster.engine is dask, but its workers cannot open a SQLite file: set store.url")
+        raise SettingsError(
+            "cluster.engine is dask, but its workers cannot open a SQLite file: set {path}", path="store.url"
+        )
     if settings.index.solr_url and settings.index.solr_port:
-        raise SettingsError("index.solr_url and index.solr_port contradict each other: set only one of them")
+        raise SettingsError(
+            "{path} and index.solr_port contradict each other: set only one of them", path="index.solr_url"
+        )
     if max(settings.index.shards, settings.index.replicas) > 1 and not settings.index.solr_url:
-        raise SettingsError("index.shards and index.replicas need your own SolrCloud: set index.solr_url")
+        raise SettingsError(
+            "index.shards and index.replicas need your own SolrCloud: set {path}", path="index.solr_url"
+        )
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
         raise SettingsError(
-            "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
+            "{path} is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one",
+            path="search.port",
         )
 
 

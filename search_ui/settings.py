@@ -79,7 +79,8 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:
             raise SettingsError(
-                "search.longest_query must be 1 to {maximum}, not {value}",
+                "{path} must be 1 to {maximum}, not {value}",
+                path="search.longest_query",
                 maximum=str(MAX_QUERY_UNITS),
                 value=str(self.longest_query),
             )

@@ -86,8 +86,9 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network:
     except ValueError:
         value = repr(text[:200])
         raise SettingsError(
-            "crawl.inside_hosts: {value} is neither a host, e.g. intra.example.com or intra:8080, nor a "
+            "{path}: {value} is neither a host, e.g. intra.example.com or intra:8080, nor a "
             "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8",
+            path="crawl.inside_hosts",
             value=value,
         ) from None
 

@@ -95,7 +95,7 @@ class FileSettingsEditor:
         except SettingsConflictError:
             raise
         except SettingsError as error:
-            return SettingsReview(errors={find_setting(str(error)): error_message(error)})
+            return SettingsReview(errors={error.path: error_message(error)})
         return SettingsReview(list(iter_diff(edit)))
 
     def save(self, edits: Edits, digest: str, account: str) -> int:
@@ -209,11 +209,6 @@ def form_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(map(str, value))
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def find_setting(message: str) -> str:
-    """Return the first setting that an error message names, or ""."""
-    return next((path for path in re.findall(r"\b[a-z]+\.[a-z_]+\b", message) if path in SPECS), "")
 
 
 def iter_diff(edit: SettingsEdit) -> Iterator[str]:

@@ -22,5 +22,7 @@ class TopicSettings:
     def __post_init__(self) -> None:
         if not 0 < self.precision < 1:
             raise SettingsError(
-                "topic.precision = {value}: expected a share between 0 and 1, such as 0.8", value=str(self.precision)
+                "{path} = {value}: expected a share between 0 and 1, such as 0.8",
+                path="topic.precision",
+                value=str(self.precision),
             )

@@ -160,6 +160,7 @@ def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
     reviews = [editor.review({path: value}, digest) for path in SPECS for value in values]
     errors = {error for review in reviews for error in review.errors.values()}
     assert len(errors) > 100
+    assert {path for review in reviews for path in review.errors} <= SPECS.keys()
     assert {error for error in errors if not re.search("[\u4e00-\u9fff]", translate_message_to("zh", error))} == set()
 
 
