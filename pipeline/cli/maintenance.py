@@ -12,6 +12,7 @@ from locks.private_files import open_private
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_line, print_lines, stderr_console
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
+from pipeline.local_time import local_minute
 from pipeline.settings import SITES
 from pipeline.settings_template import render_sample_toml
 
@@ -168,8 +169,13 @@ def restore(context: click.Context, backup: Path) -> None:
 
     backup_folder = choose_backup(backup, settings)
     manifest = restore_backup(backup_folder, settings)
+    created_at = local_minute(manifest.created_at)
     print_lines(
-        [f"restored {len(manifest.files)} files from {backup_folder}", "next: run `plumb index` to fill the index"]
+        [
+            f"restored {len(manifest.files)} files from {backup_folder}",
+            f"as of {created_at}: repeat later takedowns, revoked tokens and changes of accounts, which are undone",
+            "next: run `plumb index` to fill the index",
+        ]
     )
 
 

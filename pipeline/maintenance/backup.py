@@ -56,6 +56,7 @@ EXCLUDED_NAMES = frozenset(
 BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: the folders of earlier backups
 MAX_BACKUP_LOCATIONS = 8
 COPY_CHUNK_BYTES = 1 << 20
+DAY_SECONDS = 86_400
 
 
 class BackupError(PlumblineError):
@@ -92,10 +93,13 @@ def create_backup(settings: Settings, config: Path | None, folder: Path) -> Path
     Raises BackupError if the store is not an SQLite file in data_dir, is damaged, or the copy cannot be written.
     """
     database_file = require_sqlite_file(settings)
+    if config is not None and folder.resolve().is_relative_to(settings.data_dir.resolve()):
+        raise BackupError(f"{folder} is in the data folder, which is lost with its disk: name a folder on another disk")
     stamp = time.strftime("%Y%m%d-%H%M%S")
     staging_dir, final_dir = folder / f"{PARTIAL_PREFIX}{stamp}-{os.getpid()}", folder / f"{BACKUP_PREFIX}{stamp}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        delete_killed_backups(folder)
         staging_dir.mkdir(mode=0o700)
         store_id = copy_database(database_file, staging_dir / DATABASE_FILE, is_complete=config is not None)
         if config is None:
@@ -128,13 +132,18 @@ def create_daily_copy(settings: Settings) -> None:
     """Copy what cannot be crawled again into the data folder, and delete older copies. Raises BackupError."""
     folder, days = settings.data_dir / COPIES_DIR, set[str]()
     create_backup(settings, None, folder)
-    for copy in sorted(folder.glob(f"{BACKUP_PREFIX}*"), reverse=True):
+    for copy in find_backups([folder], None):
         day = copy.name[: len(BACKUP_PREFIX) + 8]
         if day in days or len(days) >= KEPT_COPIES:
             shutil.rmtree(copy, ignore_errors=True)
         days.add(day)
-    for leftover in folder.glob(f"{PARTIAL_PREFIX}*"):  # of a killed run
-        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def delete_killed_backups(folder: Path) -> None:
+    """Delete the unfinished backups in `folder` to which no process has written for a day."""
+    for leftover in folder.glob(f"{PARTIAL_PREFIX}*"):
+        if max(path.stat().st_mtime for path in (leftover, *leftover.rglob("*"))) < time.time() - DAY_SECONDS:
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def require_sqlite_file(settings: Settings) -> Path:
@@ -192,12 +201,12 @@ def copy_files(
         name, status = f"{WARC_DIR}/{file.name}", file.stat()
         size, digest = previous.files.get(name, (-1, "")) if previous else (-1, "")
         is_unchanged = previous and size == status.st_size and status.st_mtime < previous.created_at
-        if is_unchanged and previous_backup and try_hardlink(previous_backup / name, target / name, size):
+        if is_unchanged and previous_backup and try_hardlink(previous_backup / name, target / name, digest):
             yield name, (size, digest)
         else:
-            yield name, (status.st_size, copy_with_digest(file, target / name, status.st_size))
+            yield name, copy_with_digest(file, target / name)
     yield from copy_state_files(settings.data_dir, iter_state_files(settings.data_dir), target)
-    yield CONFIG_FILE, (config.stat().st_size, copy_with_digest(config, target / CONFIG_FILE, config.stat().st_size))
+    yield CONFIG_FILE, copy_with_digest(config, target / CONFIG_FILE)
 
 
 def copy_state_files(data_dir: Path, files: Iterable[Path], target: Path) -> Iterator[tuple[str, tuple[int, str]]]:
@@ -205,8 +214,7 @@ def copy_state_files(data_dir: Path, files: Iterable[Path], target: Path) -> Ite
     for file in files:
         name = f"{STATE_DIR}/{file.relative_to(data_dir).as_posix()}"
         with suppress(FileNotFoundError):  # replaced or deleted in the meantime
-            size = file.stat().st_size
-            yield name, (size, copy_with_digest(file, target / name, size))
+            yield name, copy_with_digest(file, target / name)
 
 
 def iter_state_files(folder: Path) -> Iterator[Path]:
@@ -219,28 +227,28 @@ def iter_state_files(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-def copy_with_digest(source: Path, target: Path, size: int) -> str:
-    """Copy the first `size` bytes to a file with mode 600; returns their SHA-256. Raises OSError."""
+def copy_with_digest(source: Path, target: Path) -> tuple[int, str]:
+    """Copy a file, up to the size it has when it is opened, with mode 600; returns size and SHA-256. Raises OSError."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with (
         source.open("rb") as source_file,
         os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target_file,
     ):
-        while size > 0 and (block := source_file.read(min(size, COPY_CHUNK_BYTES))):
+        size = os.fstat(source_file.fileno()).st_size
+        while block := source_file.read(min(size - target_file.tell(), COPY_CHUNK_BYTES)):
             digest.update(block)
             target_file.write(block)
-            size -= len(block)
         target_file.flush()
         os.fsync(target_file.fileno())
-    return digest.hexdigest()
+        return target_file.tell(), digest.hexdigest()
 
 
-def try_hardlink(source: Path, target: Path, size: int) -> bool:
-    """Create `target` as a hard link to `source`; returns False if it has another size or the file system cannot."""
+def try_hardlink(source: Path, target: Path, digest: str) -> bool:
+    """Create `target` as a hard link to `source`; returns False if that has another SHA-256 or the disk cannot."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        if source.stat().st_size != size:
+        if file_sha256(source) != digest:
             return False
         target.hardlink_to(source)
     except OSError:
@@ -276,7 +284,7 @@ def find_backups(folders: Iterable[Path], store_id: str | None) -> list[Path]:
             manifest = read_manifest(backup)
             if store_id is None or manifest.store_id == store_id:
                 created_at_by_backup[backup] = manifest.created_at
-    return sorted(created_at_by_backup, key=lambda backup: created_at_by_backup[backup], reverse=True)
+    return sorted(created_at_by_backup, key=lambda backup: (created_at_by_backup[backup], backup), reverse=True)
 
 
 def find_known_backup(data_dir: Path) -> Path | None:
@@ -390,19 +398,24 @@ def vertical_name(backup: Path) -> str | None:
 def restore_backup(backup: Path, settings: Settings) -> Manifest:
     """Restore a backup into a data folder without a store; returns its manifest.
 
+    WARC files of this backup may be there: a restore was killed, which moves the database last.
+
     Raises BackupError if the folder has a store or the backup is damaged; the folder is then unchanged.
     """
     manifest, data_dir = read_manifest(backup), settings.data_dir
-    if (data_dir / DATABASE_FILE).exists() or any((data_dir / WARC_DIR).glob("*")):
+    if (data_dir / DATABASE_FILE).exists():
         raise BackupError(f"{data_dir} already has a store: use an empty vertical.data_dir, or move the store away")
+    for file in (data_dir / WARC_DIR).glob("*"):
+        if manifest.files.get(f"{WARC_DIR}/{file.name}") != (file.stat().st_size, file_sha256(file)):
+            raise BackupError(f"{file} is not in {backup}: use an empty vertical.data_dir, or move the file away")
     if manifest.schema > SCHEMA_VERSION:
         raise BackupError(f"{backup} was created by a newer version (schema {manifest.schema}): update plumbline")
     staging_dir = data_dir / ".restoring"
     shutil.rmtree(staging_dir, ignore_errors=True)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
-        for name, (size, digest) in manifest.files.items():
-            if name != CONFIG_FILE and copy_if_present(backup / name, staging_dir / name, size) != digest:
+        for name, size_and_digest in manifest.files.items():
+            if name != CONFIG_FILE and copy_if_present(backup / name, staging_dir / name) != size_and_digest:
                 raise BackupError(f"{backup / name} is damaged: restore another backup; nothing was changed")
         move_into_data_dir(staging_dir, data_dir)
     except OSError as error:
@@ -416,22 +429,22 @@ def restore_backup(backup: Path, settings: Settings) -> Manifest:
 
 def restore_file(backup: Path, name: str, target: Path) -> bool:
     """Replace a file by the one of a backup, atomically. Returns False if the backup has none or it is damaged."""
-    size, digest = read_manifest(backup).files.get(name, (-1, ""))
+    size_and_digest = read_manifest(backup).files.get(name)
     partial_file = target.with_name(f"{target.name}.restoring.new")
     partial_file.unlink(missing_ok=True)
-    if not digest or copy_if_present(backup / name, partial_file, size) != digest:
+    if not size_and_digest or copy_if_present(backup / name, partial_file) != size_and_digest:
         partial_file.unlink(missing_ok=True)
         return False
     partial_file.replace(target)
     return True
 
 
-def copy_if_present(source: Path, target: Path, size: int) -> str:
-    """Copy a file with `copy_with_digest`; returns "" if it is missing or has another size."""
+def copy_if_present(source: Path, target: Path) -> tuple[int, str] | None:
+    """Copy a file with `copy_with_digest`; returns None if it is missing."""
     try:
-        return copy_with_digest(source, target, size) if source.stat().st_size == size else ""
+        return copy_with_digest(source, target)
     except FileNotFoundError:
-        return ""
+        return None
 
 
 def move_into_data_dir(staging_dir: Path, data_dir: Path) -> None:

@@ -295,9 +295,12 @@ def test_copies_of_seven_days_are_kept(damaged: Damaged) -> None:
     for day in range(10, 20):
         shutil.copytree(copy, folder / f"plumbline-202001{day}-000000")
     (folder / ".unfinished-20200101-000000-1").mkdir()
+    os.utime(folder / ".unfinished-20200101-000000-1", (0, 0))  # of a killed run
+    (folder / ".unfinished-20200101-000000-2").mkdir()
     create_daily_copy(damaged.settings)
-    assert len(list(folder.iterdir())) == 7 and not copy.exists()
-    assert min(folder.iterdir()).name == "plumbline-20200114-000000"
+    unfinished, *copies = sorted(folder.iterdir())
+    assert len(copies) == 7 and not copy.exists() and unfinished.name.endswith("-2")
+    assert copies[0].name == "plumbline-20200114-000000"
 
 
 def lose_page_rows(data: Path) -> None:

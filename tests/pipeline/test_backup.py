@@ -8,10 +8,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from domain.account import Role
+from locks.private_files import write_private_file
 from pipeline.engine import Engine
 from pipeline.maintenance import doctor
 from pipeline.maintenance.backup import (
@@ -154,6 +157,66 @@ def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Pat
     assert said.status == 1 and "no complete backup of this vertical" in said.complaint
 
 
+def test_a_killed_restore_can_be_repeated(vertical: LocalVertical, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    backup, empty = (
+        create_backup(settings(vertical), vertical.config, tmp_path / "backups"),
+        other(tmp_path, vertical),
+    )
+    replace = Path.replace
+
+    def die_before_the_database(self: Path, target: Path) -> Path:
+        if target.name == "store.db":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", die_before_the_database)
+        restore_backup(backup, empty)
+    [warc] = (empty.data_dir / "warc").iterdir()
+    restore_backup(backup, empty)
+    assert content(empty.data_dir / "store.db") == content(vertical.data / "store.db")
+    (empty.data_dir / "store.db").unlink()
+    whole = warc.read_bytes()
+    warc.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(BackupError, match=f"{warc.name} is not in"):
+        restore_backup(backup, empty)
+
+
+def test_files_that_are_replaced_during_a_backup_have_the_size_of_the_manifest(
+    vertical: LocalVertical, tmp_path: Path, monkeypatch: MonkeyPatch
+) -> None:
+    state, open_path = vertical.data / "sites.json", Path.open
+
+    def replace_and_open(self: Path, *arguments: Any, **options: Any) -> Any:
+        if self == state:
+            write_private_file(self, b'{"added": ["http://b.test/", "http://longer.test/"]}')
+        return open_path(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", replace_and_open)
+        backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    empty = other(tmp_path, vertical)
+    restore_backup(backup, empty)
+    assert (empty.data_dir / "sites.json").read_bytes() == state.read_bytes()
+
+
+def test_a_damaged_file_of_the_previous_backup_is_not_linked(vertical: LocalVertical, tmp_path: Path) -> None:
+    first = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    [old] = (first / "warc").iterdir()
+    whole = old.read_bytes()
+    old.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    second = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    [new] = (second / "warc").iterdir()
+    assert new.read_bytes() == whole
+
+
+@pytest.mark.parametrize("name", ["backups", "copies", "warc/backups"])
+def test_a_backup_in_the_data_folder_is_refused(vertical: LocalVertical, name: str) -> None:
+    said = vertical.plumb("backup", str(vertical.data / name))
+    assert said.status == 1 and "name a folder on another disk" in said.complaint
+    assert not (vertical.data / name).exists()
+
+
 def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
     backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     with pytest.raises(BackupError, match="already has a store"):
@@ -211,7 +274,7 @@ def test_only_backups_of_this_store_are_used(vertical: LocalVertical, tmp_path: 
     shutil.rmtree(vertical.data)
     assert "no complete backup of this vertical" in vertical.plumb("restore", str(foreign)).complaint
     create_backup(load_settings(beta.config), beta.config, folder)
-    vertical.done("restore", str(folder))
+    assert "repeat later takedowns" in vertical.done("restore", str(folder)).out
     assert content(vertical.data / "store.db") == before
 
 
