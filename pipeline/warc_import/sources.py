@@ -5,18 +5,17 @@
     warc.paths, warc.paths.gz            a list in the format of Common Crawl, one path per line, relative to a base URL
 
 A WACZ file is a ZIP file of WARC files. Worker processes read the files and send pages to the calling process, which
-stores them. The queue between them is bounded.
+stores them. Each has a pipe of its own, which is bounded.
 """
 
 import gzip
 import multiprocessing
-import os
-import queue
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -31,8 +30,7 @@ WARC_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 WACZ_SUFFIX = ".wacz"
 PATH_LIST_SUFFIXES = (".paths", ".paths.gz")
 UNSUPPORTED_FORMATS = {".wet": "extracted text without pages", ".wat": "metadata without pages"}
-MAX_QUEUED_PER_PROCESS = 8  # responses read and not stored yet; the size of each is limited by the crawl settings
-POLL_SECONDS = 1.0
+ENDED_READER = "the process that read it ended with exit code {}; import it again"
 
 ReadSource = Callable[["WarcSource"], Iterator[Page | Outcome]]
 
@@ -174,70 +172,50 @@ def read_sources(
         for source in sources:
             yield from _iter_results(source, read_source)
         return
-    readers = _ReaderPool(read_source, processes)
+    context = multiprocessing.get_context("spawn")
+    readers: dict[Any, tuple[BaseProcess, list[WarcSource]]] = {}  # process and unread files of each pipe
+
+    def start_reader(unread: list[WarcSource]) -> None:
+        """Start a process that reads these files. Its own pipe ends with it, whatever ends it."""
+        receiver, sender = context.Pipe(duplex=False)
+        with sender:
+            process = context.Process(target=_send_results, args=(sender, unread, read_source), daemon=True)
+            process.start()
+        readers[receiver] = process, unread
+
     try:
         for index in range(processes):
-            readers.start(sources[index::processes])
-        while readers.running:
-            yield from readers.next_results()
+            start_reader(list(sources[index::processes]))
+        while readers:
+            ready: list[Any] = wait(list(readers))
+            for pipe in ready:
+                process, unread = readers[pipe]
+                try:
+                    result = pipe.recv()
+                except (EOFError, OSError):
+                    del readers[pipe]
+                    pipe.close()
+                    process.join()
+                    if unread:
+                        yield SourceFailure(unread[0], f"{unread[0]}: {ENDED_READER.format(process.exitcode)}")
+                    if unread[1:]:
+                        start_reader(unread[1:])
+                    continue
+                if result is None:
+                    del unread[0]
+                else:
+                    yield result
     finally:
-        for process, _ in readers.running:
+        for process, _ in readers.values():
             process.kill()
 
 
-class _ReaderPool:
-    """Worker processes with their remaining files; the first file of each is the one it reads."""
-
-    def __init__(self, read_source: ReadSource, processes: int) -> None:
-        self.running: list[tuple[BaseProcess, list[WarcSource]]] = []
-        self._read = read_source
-        self._context = multiprocessing.get_context("spawn")
-        self._results: Any = self._context.Queue(MAX_QUEUED_PER_PROCESS * processes)
-
-    def start(self, sources: Sequence[WarcSource]) -> None:
-        """Start a process that reads these files."""
-        arguments = (self._results, list(sources), self._read)
-        process = self._context.Process(target=_reader_process, args=arguments, daemon=True)
-        process.start()
-        self.running.append((process, list(sources)))
-
-    def next_results(self) -> Iterator[Page | Outcome | SourceFailure]:
-        """Yield the next result of any process; a SourceFailure for each process that has died."""
-        try:
-            message = self._results.get(timeout=POLL_SECONDS)
-        except queue.Empty:
-            yield from self._replace_dead()
-            return
-        if isinstance(message, int):
-            self._source_done(message)
-        else:
-            yield message
-
-    def _source_done(self, pid: int) -> None:
-        """Remove the first file of a process that finished it; join the process if no files remain."""
-        [(process, sources)] = [reader for reader in self.running if reader[0].pid == pid]
-        sources.pop(0)
-        if not sources:
-            process.join()
-            self.running.remove((process, sources))
-
-    def _replace_dead(self) -> Iterator[SourceFailure]:
-        for process, sources in [reader for reader in self.running if reader[0].exitcode]:
-            self.running.remove((process, sources))
-            yield SourceFailure(
-                sources[0],
-                f"{sources[0]}: the process that read it ended with exit code {process.exitcode}; import it again",
-            )
-            if sources[1:]:
-                self.start(sources[1:])
-
-
-def _reader_process(results: Any, sources: Sequence[WarcSource], read_source: ReadSource) -> None:
-    """Main function of a worker process: send the results of each file, then the process id."""
+def _send_results(pipe: Any, sources: Sequence[WarcSource], read_source: ReadSource) -> None:
+    """Main function of a worker process: send the results of each file, then None."""
     for source in sources:
         for result in _iter_results(source, read_source):
-            results.put(result)
-        results.put(os.getpid())
+            pipe.send(result)
+        pipe.send(None)
 
 
 def _iter_results(source: WarcSource, read_source: ReadSource) -> Iterator[Page | Outcome | SourceFailure]:

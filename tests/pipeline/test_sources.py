@@ -1,7 +1,9 @@
 """`plumb import` of folders, buckets and Common Crawl's lists: what is taken, what is refused, and why."""
 
 import gzip
+import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
-from tests.pipeline.dying_reader import die_of_the_first
+from tests.pipeline.dying_reader import die_of_the_first, send_much
 from tests.pipeline.test_stages import warc
 from tests.web_fixture import PATIENCE
 
@@ -76,6 +78,21 @@ def test_a_reader_that_dies_is_a_fault_of_its_file_alone(crawled: Path) -> None:
     [failed] = [one for one in found if isinstance(one, SourceFailure)]
     assert failed.source.name == "a.warc.gz" and "ended with exit code 3" in failed.reason
     assert len(found) == 5
+
+
+def test_readers_that_are_killed_while_they_send_are_faults_of_their_files_alone(crawled: Path) -> None:
+    sources = resolve_sources([str(crawled)])
+    results, senders = read_sources(sources, send_much, 2), set[str]()
+    while len(senders) < 2:
+        outcome = next(results)
+        assert isinstance(outcome, Outcome)
+        senders.add(outcome.detail.split()[0])
+    for process in multiprocessing.active_children():
+        os.kill(process.pid or 0, signal.SIGKILL)
+    rest = list(results)
+    assert sorted(one.source.name for one in rest if isinstance(one, SourceFailure)) == ["a.warc.gz", "b.warc.gz"]
+    assert all("exit code -9; import it again" in one.reason for one in rest if isinstance(one, SourceFailure))
+    assert [one.detail.split()[0] for one in rest if isinstance(one, Outcome)] == ["c.warc.gz"] * 3
 
 
 def test_a_bucket(engine: Engine, crawled: Path, bucket: str) -> None:
