@@ -47,7 +47,7 @@ class PipelineRun:
 
     @property
     def is_partial(self) -> bool:
-        """True if the run was limited to a stage or to some sites of the schedule."""
+        """True if the run was limited to some stages, or to some sites of the schedule."""
         return " " in self.command
 
     @property

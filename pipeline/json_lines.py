@@ -12,7 +12,7 @@ from locks.private_files import replace_file
 def read_json_lines(path: Path, max_lines: int) -> list[dict[str, Any]]:
     """Return the last `max_lines` objects, oldest first. Invalid lines are skipped; a missing file is empty."""
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()[-max_lines:]
+        lines = path.read_text("utf-8", "replace").removesuffix("\n").split("\n")[-max_lines:]
     except OSError:
         return []
     rows: list[dict[str, Any]] = []
@@ -27,4 +27,4 @@ def append_json_lines(path: Path, rows: Iterable[Mapping[str, Any]], max_lines: 
     """Append objects and drop the oldest ones beyond `max_lines`. The file is replaced as a whole. Raises OSError."""
     all_rows: Sequence[Mapping[str, Any]] = [*read_json_lines(path, max_lines), *rows][-max_lines:]
     with replace_file(path) as file:
-        file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in all_rows)
+        file.writelines(json.dumps(row).encode() + b"\n" for row in all_rows)

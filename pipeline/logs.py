@@ -83,7 +83,7 @@ def create_formatter(log_format: str) -> logging.Formatter:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=False),
+        structlog.processors.TimeStamper(fmt="%Y-%m-%dT%H:%M:%S.%f%z", utc=False),
     ]
     processors: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
@@ -109,7 +109,7 @@ def text_renderer() -> "Processor":
         timestamp, level, logger, text = map(str, fields)
         traceback = event.pop("exception", "")
         extras = "".join(f" {name}={value}" for name, value in event.items())
-        return f"{timestamp[:19].replace('T', ' ')} {level.upper()} {logger} {text}{extras}" + (
+        return f"{timestamp[:19].replace('T', ' ')}{timestamp[26:]} {level.upper()} {logger} {text}{extras}" + (
             f"\n{traceback}" if traceback else ""
         )
 
@@ -147,21 +147,18 @@ def register_secrets(*values: str) -> None:
 class SharedFileHandler(logging.handlers.RotatingFileHandler):
     """Rotating file handler for several processes: each write holds a file lock and reopens a rotated file."""
 
-    def __init__(self, path: Path, **options: Any) -> None:
-        super().__init__(path, **options)
-        self._lock_fd = open_private(str(path.with_suffix(".lock")), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
-
     def _open(self) -> Any:
         return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=open_private)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record under the lock."""
-        fcntl.flock(self._lock_fd, fcntl.LOCK_EX)
+        """Write a record under the lock, which is opened each time: forked processes would share an open one."""
         try:
-            self._reopen_if_rotated()
-            super().emit(record)
-        finally:
-            fcntl.flock(self._lock_fd, fcntl.LOCK_UN)
+            with open(Path(self.baseFilename).with_suffix(".lock"), "a", opener=open_private) as lock_file:
+                fcntl.flock(lock_file, fcntl.LOCK_EX)
+                self._reopen_if_rotated()
+                super().emit(record)
+        except OSError:
+            self.handleError(record)
 
     def _reopen_if_rotated(self) -> None:
         """Close the file if another process has rotated it or it was removed; `emit` opens it again if it can."""
@@ -174,10 +171,3 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
             if self.stream is not None:
                 self.stream.close()
             self.stream = None
-
-    def close(self) -> None:
-        """Close the log file and the lock file."""
-        super().close()
-        if self._lock_fd >= 0:
-            os.close(self._lock_fd)
-            self._lock_fd = -1

@@ -51,9 +51,16 @@ class SettingsJournal:
         """
         if not self.path.exists():
             return
-        content = json.loads(self.path.read_bytes())
-        if value_digest(self._values(text), content["changed"]) == content["digest"]:
-            self._actions.record_pending([PendingAction(**action) for action in content["actions"]])
+        values = self._values(text)
+        try:
+            content = json.loads(self.path.read_bytes())
+            is_saved = value_digest(values, content["changed"]) == content["digest"]
+            actions = [PendingAction(**action) for action in content["actions"]]
+        except (ValueError, TypeError, KeyError) as error:
+            log.error("a change of %s is in no record: %s is damaged (%s)", self._settings_path, self.path, error)
+            is_saved, actions = True, []
+        if is_saved:
+            self._actions.record_pending(actions)
         else:
             log.warning("a change of %s was interrupted before it was saved", self._settings_path)
         self.path.unlink()

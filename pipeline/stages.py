@@ -328,7 +328,7 @@ def run(
     Args:
         engine: The open vertical.
         last_stage: Key of STAGES after which the run ends.
-        command: Name of the command that the run record contains.
+        command: Name of the command that the run record contains, with the last stage if that is an earlier one.
         only_stage: Key of the only stage to run; "" for all.
         on_report: Called with the report of each stage when it ends.
         first_pages: Pages per seed that a first run makes searchable before the complete crawl; 0: none.
@@ -337,6 +337,7 @@ def run(
     Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
     damaged.
     """
+    command += "" if last_stage == "index" else f" --until {last_stage}"
     with engine.lock("run"), record_run(engine, command, on_report) as record:
         # First, so that a failed stage does not delay it.
         engine.store.search_log.purge(engine.settings.search.log_days)

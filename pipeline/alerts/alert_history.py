@@ -17,8 +17,14 @@ MAX_ENDED_ALERTS = 500
 
 
 def record_ended_alerts(engine: Engine, firing_keys: Set[AlertKey]) -> None:
-    """Append the stored alerts that no longer fire. Needs the lock `alerts`. Errors are only logged."""
-    now = time.time()
+    """Append the stored alerts that no longer fire. Needs the lock `alerts`. Errors are only logged.
+
+    After a kill before the store changes, the file already has them.
+    """
+    now, path = time.time(), engine.settings.data_dir / ENDED_ALERTS_FILE
+    recorded = {
+        (row.get("kind"), row.get("subject"), row.get("since")) for row in read_json_lines(path, MAX_ENDED_ALERTS)
+    }
     rows = [
         {
             "kind": alert.key.kind,
@@ -28,11 +34,11 @@ def record_ended_alerts(engine: Engine, firing_keys: Set[AlertKey]) -> None:
             "ended_at": now,
         }
         for alert in engine.store.alerts.firing()
-        if alert.key not in firing_keys
+        if alert.key not in firing_keys and (alert.key.kind, alert.key.subject, alert.firing_since) not in recorded
     ]
     try:
         if rows:
-            append_json_lines(engine.settings.data_dir / ENDED_ALERTS_FILE, rows, MAX_ENDED_ALERTS)
+            append_json_lines(path, rows, MAX_ENDED_ALERTS)
     except OSError as error:
         log.warning("ended alerts not recorded: %s", error)
 

@@ -26,25 +26,18 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
     if is_test and as_json:
         raise click.UsageError("--json cannot be combined with --test")
     with open_engine(load_call_settings(context)) as engine:
-        from pipeline.alerts.service import evaluate_and_send
+        from pipeline.alerts.service import evaluate_and_send, send_test_alert
 
         if is_test:
-            print_lines(send_test(engine))
+            tests = list(send_test_alert(engine.settings))
+            print_lines(f"{test.channel}: sent in {test.seconds:.1f} s" for test in tests if not test.error)
+            if errors := [test.error for test in tests if test.error]:
+                raise PlumblineError("; ".join(errors))
             return
         delivery_errors = evaluate_and_send(engine)
         print_lines_or_json(firing_rows(engine), format_alerts, as_json)
         if delivery_errors:
             raise PlumblineError("; ".join(delivery_errors))
-
-
-def send_test(engine: "Engine") -> Iterator[str]:
-    """Send a test alert through each channel; yields one line for each. Raises PlumblineError at the first failure."""
-    from pipeline.alerts.service import send_test_alert
-
-    for test in send_test_alert(engine.settings):
-        if test.error:
-            raise PlumblineError(test.error)
-        yield f"{test.channel}: sent in {test.seconds:.1f} s"
 
 
 def firing_rows(engine: "Engine") -> list[dict[str, Any]]:

@@ -4,15 +4,15 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
-from pipeline.local_time import local_second
 from pipeline.logs import LOG_BACKUP_COUNT, create_masker
 
 MAX_EXCERPT_LINES = 200
 MAX_LINE_CHARS = 600
-TEXT_TIME_RE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
-TIME_CHARS = 19  # 2016-05-09 12:00:00
+TEXT_TIME_RE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[+-]\d{4})?(?= )")
 
 
 def read_log_excerpt(
@@ -29,12 +29,11 @@ def read_log_excerpt(
         mask: Replaces secrets; by default `create_masker()`.
     """
     mask = mask or create_masker()
-    first, last = local_second(started_at), local_second(ended_at)
     lines: deque[str] = deque(maxlen=MAX_EXCERPT_LINES)
     line_count, is_inside = 0, False
     for line in iter_log_lines(path, started_at):
         written_at = line_time(line)
-        is_inside = first <= written_at <= last if written_at else is_inside
+        is_inside = int(started_at) <= written_at <= ended_at if written_at is not None else is_inside
         if is_inside:
             line_count += 1
             lines.append(mask(line)[:MAX_LINE_CHARS])
@@ -55,13 +54,11 @@ def iter_log_lines(path: Path, since: float) -> Iterator[str]:
             continue
 
 
-def line_time(line: str) -> str:
-    """Return the local time of a text or JSON line, to the second; "" for a line of a traceback."""
-    if TEXT_TIME_RE.match(line):
-        return line[:TIME_CHARS]
-    if line.startswith("{"):
-        try:
-            return str(json.loads(line).get("timestamp", ""))[:TIME_CHARS].replace("T", " ")
-        except (ValueError, AttributeError):
-            return ""
-    return ""
+def line_time(line: str) -> float | None:
+    """Return the time of a text or JSON line in epoch seconds; None for a line of a traceback."""
+    with suppress(ValueError, AttributeError, TypeError):
+        if match := TEXT_TIME_RE.match(line):
+            return datetime.fromisoformat(match[0]).timestamp()
+        if line.startswith("{"):
+            return datetime.fromisoformat(json.loads(line).get("timestamp")).timestamp()
+    return None

@@ -20,8 +20,7 @@ class RunRecord:
     """Records one run; a context manager. An exception that leaves the context is recorded with its stage.
 
     At the end, also after an error, the outcomes of the run are counted by site; after a kill, the next run does so.
-    `on_stage` is called with the id of
-    the run and each stage that starts.
+    `on_stage` is called with the id of the run and each stage that starts.
 
     Attributes:
         run_id: Id of the run, 0 before it starts.
@@ -75,8 +74,8 @@ class RunRecord:
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        unbind_contextvars("run", "stage")
         if exc is None:
-            unbind_contextvars("run", "stage")  # after a failure they stay, for later log lines
             self._site_runs.record_run(self.run_id)
             self._runs.finish(self.run_id, self._finished_stages)
             return

@@ -23,7 +23,7 @@ from domain.page import Origin
 from domain.rising_term import RisingTerm
 from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
-from pipeline.alerts.alert_history import ENDED_ALERTS_FILE, read_ended_alerts
+from pipeline.alerts.alert_history import ENDED_ALERTS_FILE, read_ended_alerts, record_ended_alerts
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
 from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
@@ -352,6 +352,7 @@ def test_ended_alerts_are_listed_newest_first(tmp_path: Path) -> None:
             runs.finish(runs.start("run"), [StageRun("crawl", state=RunState.FAILED, error=error)])
             evaluate_and_send(engine)
             runs.finish(runs.start("run"), [StageRun("crawl")])
+            record_ended_alerts(engine, set())  # killed between file and store
             evaluate_and_send(engine)
         ended = read_ended_alerts(engine.settings.data_dir)
         assert [one.alert.message_values["error"] for one in ended] == ["no memory", "disk full"]

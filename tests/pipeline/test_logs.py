@@ -125,21 +125,27 @@ def test_a_run_stands_beside_what_is_logged_in_it(tmp_path: Path) -> None:
 
 
 WRITES = """
-import logging, sys
+import logging, os, sys
 from pathlib import Path
 import pipeline.logs
 pipeline.logs.MAX_LOG_BYTES, pipeline.logs.LOG_BACKUP_COUNT = 4000, 200
 pipeline.logs.configure_logging(Path(sys.argv[1]), "json")
+who, *others = sys.argv[2].split()
+while others and not os.fork():  # the log is open
+    who, *others = others
 for n in range(150):
-    logging.getLogger("x").info("line", extra={"who": sys.argv[2], "n": n})
+    logging.getLogger("x").info("line", extra={"who": who, "n": n})
+if others:
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
 
 @pytest.mark.process
-def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", ["0/1/2/3", "0 1 2 3"], ids=["started", "forked"])
+def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path: Path, names: str) -> None:
     path = tmp_path / "plumb.log"
-    running = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), str(who)]) for who in range(4)]
-    assert [one.wait() for one in running] == [0] * 4
+    running = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), who]) for who in names.split("/")]
+    assert {one.wait() for one in running} == {0}
     files = list(tmp_path.glob("plumb.log*"))
     lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     assert len(files) > 10 and max(file.stat().st_size for file in files) <= 4000

@@ -150,6 +150,9 @@ def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, mo
         found = entries(engine)
         assert (len(found), found[0].account, found[0].subject) == (5, "bob", found[1].subject)
         assert found[1].undone_by == found[0].entry_id
+        for damaged in ("", "[]", '{"changed": [], "digest": "", "actions": [{}]}'):
+            (tmp_path / ".my.toml.journal").write_text(damaged)
+            assert len(entries(engine)) == 5
     assert list(tmp_path.glob(".*.journal")) == []
 
 

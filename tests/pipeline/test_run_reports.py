@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from structlog.contextvars import get_contextvars
 
 from crawler.progress import CrawlProgress
 from domain.errors import PlumblineError
@@ -14,6 +15,7 @@ from domain.outcome import Reason, Stage, StageReport
 from domain.run import LiveRun, RunState
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.json_lines import append_json_lines, read_json_lines
 from pipeline.logs import MASK
 from pipeline.progress import NullProgress
 from pipeline.runs import run_figures
@@ -120,8 +122,18 @@ def test_a_failed_run_leaves_its_figures_too_and_old_rows_go(engine: Engine) -> 
 
     with pytest.raises(PlumblineError), stages.record_run(engine, "run") as record:
         record.run_stage(Stage.CRAWL, fail)
+    assert get_contextvars() == {}  # later lines of the log are of no run
     rows = read_figures(engine.settings.data_dir)
     assert len(rows) == MAX_ROWS and rows[-1].run_id == record.run_id
+
+
+def test_lines_of_json_contain_any_text(tmp_path: Path) -> None:
+    path, rows = tmp_path / "rows.jsonl", [{"text": f"a{separator}b"} for separator in "\u2028\u0085\x0c\ud800\r\n"]
+    path.write_text(json.dumps(rows[0], ensure_ascii=False) + "\n")  # as earlier programs wrote it
+    for row in rows[1:]:
+        append_json_lines(path, [row], 9)
+    assert read_json_lines(path, 9) == rows
+    assert read_json_lines(path, 2) == rows[-2:]
 
 
 def test_a_run_has_neighbours(engine: Engine) -> None:
@@ -158,6 +170,25 @@ def test_the_log_of_a_run_is_that_of_its_time(tmp_path: Path) -> None:
     assert lines[:3] == ["2024-05-01 12:00:00 ERROR a first", "Traceback", "  line"] and len(lines) == 5
     assert lines[4].endswith(f"password={MASK}") and not is_cut
     assert read_log_excerpt(tmp_path / "none", 0.0, 1.0) == ([], False)
+
+
+def test_the_log_of_a_run_in_the_repeated_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, first, second = tmp_path / "plumb.log", 1792888200.0, 1792891800.0  # 02:30 CEST and 02:30 CET
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        log.write_text(
+            "2026-10-25 02:30:01+0200 INFO a first\n"
+            '{"event": "second", "timestamp": "2026-10-25T02:30:01.000123+0100"}\n'
+            "2026-10-25 02:30:02 INFO a of an earlier program\n"
+        )
+        assert [line[-7:] for line in read_log_excerpt(log, first, first + 1)[0]] == ["a first"]
+        assert ["second" in line for line in read_log_excerpt(log, second, second + 5)[0]] == [True]
+        assert len(read_log_excerpt(log, second - 600, second + 5)[0]) == 1
+        assert len(read_log_excerpt(log, first, second + 5)[0]) == 3
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_a_long_log_is_cut(tmp_path: Path) -> None:
