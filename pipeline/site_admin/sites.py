@@ -1,6 +1,7 @@
 """Sites as an operator adds, changes, pauses and removes them: tables of the settings file, and rows of the store."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from crawler.host_suggestions import load_host_suggestions
@@ -128,15 +129,19 @@ class StoreSites:
         return self._store.site_pages.recrawl(host, account)
 
     def remove(self, host: str, account: str) -> SiteContents:
-        """Remove the table of a host, then its pages; returns what was removed. Raises BusyError during a crawl.
+        """Remove the pages of a host, then its table; returns what was removed. Raises BusyError during a crawl.
 
-        A host that the scope still contains is paused.
+        A host that the scope still contains is paused. A removal that was killed can be repeated.
         """
+        edit = partial(self._source().edit, lambda sections: remove_site(sections, host), site_keys=("urls", "scope"))
         with self._engine.lock("crawl"):
-            keys = ("urls", "scope")
-            pending = self._edit(lambda sections: remove_site(sections, host), account, REMOVE_ACTION, host, keys)
-            pending = pending or self._store.operations.prepare(account, REMOVE_ACTION, host, {})
-            return self._store.site_pages.remove(host, pending)
+            self._source().check_writable()
+            preview = edit(is_preview=True)
+            details = {"changes": changed_values(preview.before, preview.after, host)} if preview.changes else {}
+            pending = self._store.operations.prepare(account, REMOVE_ACTION, host, details)
+            contents = self._store.site_pages.remove(host, pending)
+            edit()
+            return contents
 
     def undo_edit(self, host: str, changes: Mapping[str, Sequence[Any]], account: str, action: str) -> bool:
         """Give keys of a table their values before an edit, and make removed URLs due.
@@ -150,7 +155,7 @@ class StoreSites:
                 return {}
             return change_tables(sections, {host: {key: before for key, (before, _) in changes.items()}})
 
-        is_changed = self._edit(find_changes, account, action, host, tuple(changes)) is not None
+        is_changed = self._edit(find_changes, account, action, host, tuple(changes))
         if is_changed:
             self._store.site_pages.reopen(host)
         return is_changed
@@ -166,18 +171,17 @@ class StoreSites:
         host: str,
         keys: Sequence[str] = (),
         details: Mapping[str, object] | None = None,
-    ) -> PendingAction | None:
+    ) -> bool:
         """Change tables, of which `keys` must count, and record it, by default the values of the host before and after.
 
-        Returns the recorded action, None without changes.
+        Returns False without changes.
         """
 
         def describe(edit: SettingsEdit) -> list[PendingAction]:
             values = details or {"changes": changed_values(edit.before, edit.after, host)}
             return [self._store.operations.prepare(account, action, host, values)]
 
-        edit = self._source().edit(find_changes, self._store.operations, describe, site_keys=keys)
-        return next(iter(edit.actions), None)
+        return bool(self._source().edit(find_changes, self._store.operations, describe, site_keys=keys).changes)
 
 
 def read_values(table: Mapping[str, Any], key: str) -> list[str]:

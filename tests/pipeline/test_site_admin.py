@@ -1,7 +1,9 @@
 """Sites that are added, changed and removed: the settings file and the store."""
 
+import errno
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
+from docstore.site_pages import SitePages
 from domain.article import document_id
 from domain.errors import BusyError, SettingsError, SiteError
 from domain.frontier import NewUrl, UrlKind
@@ -21,6 +24,7 @@ from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.search_site.administration import build_administration
 from pipeline.settings import load_settings
+from pipeline.settings_source import SettingsSource
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_tables import find_table
 from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOptionKind
@@ -255,6 +259,35 @@ def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: Stor
     assert store.operations.undo(declared, removal, "bert") and due_hosts(engine) == {A, B}
     assert table(engine, A) == {"urls": ["http://a.test/"], "quiet_hours": "8:00-9:00"}
     assert store.operations.undo(declared, removal, "bert") is None
+
+
+def test_a_removal_that_fails_or_is_killed_can_be_repeated(
+    engine: Engine, sites: StoreSites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_page(engine, A)
+    source, operations = engine.settings.require_source(), engine.store.operations
+    before, contents, replace = source.read().text, engine.store.site_pages.count(A), SettingsSource._replace
+
+    def fail(_: SettingsSource, __: str) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def die_of_a_change(self: SettingsSource, text: str) -> None:
+        replace(self, text) if text == before else sys.exit()
+
+    with monkeypatch.context() as patch, pytest.raises(SettingsError, match="Read-only"):
+        patch.setattr(SettingsSource, "_replace", fail)
+        sites.remove(A, "anna")
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(SitePages, "remove", lambda *_: sys.exit())
+        sites.remove(A, "anna")
+    assert operations.find(name="site_remove") == [] and source.read().text == before
+    assert engine.store.site_pages.count(A) == contents
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(SettingsSource, "_replace", die_of_a_change)
+        sites.remove(A, "anna")
+    assert source.read().text == before and engine.store.site_pages.count(A).page_count == 0
+    sites.remove(A, "anna")
+    assert table(engine, A) == {}
 
 
 def test_a_host_that_a_wildcard_covers_is_paused_when_it_is_removed(engine: Engine, sites: StoreSites) -> None:
