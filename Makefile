@@ -79,7 +79,7 @@ format: $(TEST_STAMP)
 	$(BIN)/ruff format .
 
 install: $(STAMP)  ## the program with semantic search
-	@$(BIN)/python -m pipeline.embedding.models
+	-@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
 docs: $(TEST_STAMP)  ## the generated reference pages: settings, commands, outcomes, licences

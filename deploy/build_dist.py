@@ -32,7 +32,7 @@ def build_dist(folder: Path) -> list[Path]:
             files.extractall(source, filter="data")
         build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), source]
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}
-        subprocess.run(build, check=True, capture_output=True, env=environment)
+        subprocess.run(build, check=True, stdout=sys.stderr, env=environment)
     [source_archive] = folder.glob("*.tar.gz")
     normalize_archive(source_archive, epoch)
     write_sbom(folder / f"{source_archive.name.removesuffix('.tar.gz')}.cdx.json")

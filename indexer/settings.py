@@ -32,7 +32,7 @@ class IndexSettings:
     )
     collection: str = setting("plumbline", "Solr alias of the index")
     solr_port: int = setting(
-        0, "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports", minimum=0
+        0, "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports", minimum=0, maximum=64535
     )
     solr_heap: str = setting("512m", "Java heap of the embedded Solr, for example 512m or 2g")
     solr_jars: str = setting("", "folder for the jars of the embedded Solr; empty: the cache folder of the user")

@@ -50,7 +50,6 @@ RETRYABLE_STATUSES = (429, 502, 503, 504)
 MAX_ERROR_CHARS = 400
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
-MODULE_HINT = "see Solr's log; your own Solr needs its module analysis-extras (SOLR_MODULES=analysis-extras)"
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"

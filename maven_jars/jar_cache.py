@@ -9,7 +9,9 @@ repositories (Maven Central, its configuration file) and uses the usual proxy va
 
 import fcntl
 import hashlib
+import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -77,8 +79,15 @@ def _parse_lock_line(line: str) -> Jar:
 
 
 def default_cache_folder(name: str, lock_file: Path) -> Path:
-    """Return the default folder for jars; each state of the lock file has its own."""
-    return Path.home() / ".cache" / "plumbline" / f"{name}-{hashlib.sha256(lock_file.read_bytes()).hexdigest()[:8]}"
+    """Return the default folder for jars; each state of the lock file has its own.
+
+    Without a home folder, as in a container for a user without a name, it is a folder for temporary files.
+    """
+    try:
+        cache = Path.home() / ".cache" / "plumbline"
+    except RuntimeError:
+        cache = Path(tempfile.gettempdir()) / f"plumbline-{os.getuid()}"
+    return cache / f"{name}-{hashlib.sha256(lock_file.read_bytes()).hexdigest()[:8]}"
 
 
 def ensure_jars(jar_set: JarSet, folder: Path, report_progress: ProgressCallback) -> Path:

@@ -234,7 +234,6 @@ ALLOWED_VALUES: dict[str, Collection[str]] = {
     for setting in setting_fields(settings)
     if (names := setting.metadata.get("names"))
 }
-MAX_PORT = 65535
 
 
 def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Settings:
@@ -467,13 +466,6 @@ def check_constraints(setting_path: str, value: Any) -> None:
         names = ", ".join(sorted(ALLOWED_VALUES[setting_path]))
         raise SettingsError(
             "{path} = {value}: expected one of {names}", path=setting_path, value=repr(value), names=names
-        )
-    if setting_path.endswith("port") and value > MAX_PORT:
-        raise SettingsError(
-            "{path} = {value}: the maximum port is {maximum}",
-            path=setting_path,
-            value=str(value),
-            maximum=str(MAX_PORT),
         )
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and (error := violated_bound(setting_path, value, setting_field(setting_path).metadata)):

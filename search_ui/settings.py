@@ -1,5 +1,6 @@
 """Settings of the search site."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,7 +18,7 @@ PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Section [search]: settings of the search site. Raises SettingsError if `longest_query` is out of range."""
+    """Section [search]: settings of the search site. Raises SettingsError if a value is invalid."""
 
     GROUP: ClassVar[Group] = "search"
     site_names: Mapping[str, str] = field(default_factory=dict)  # no setting: the display names of sites by host
@@ -26,7 +27,12 @@ class SearchSettings:
         "127.0.0.1", "IP address or host name to listen on", group="machine", effect=SettingEffect.RESTART
     )
     port: int = setting(
-        8080, "TCP port to listen on; 0: choose a free port", minimum=0, group="machine", effect=SettingEffect.RESTART
+        8080,
+        "TCP port to listen on; 0: choose a free port",
+        minimum=0,
+        maximum=65535,
+        group="machine",
+        effect=SettingEffect.RESTART,
     )
     base_url: str = setting(
         "",
@@ -42,6 +48,7 @@ class SearchSettings:
         MAX_QUERY_UNITS,
         "maximum length of a query, 1 to 160 units; one unit is a Chinese character, a Latin word "
         "or a number; the rest of the query is ignored",
+        maximum=MAX_QUERY_UNITS,
     )
     timeout: float = setting(
         1.5, "seconds to wait for Solr before the page reports that the index is not responding", group="machine"
@@ -77,10 +84,14 @@ class SearchSettings:
     )
 
     def __post_init__(self) -> None:
-        if not 1 <= self.longest_query <= MAX_QUERY_UNITS:
+        if not re.fullmatch(r"(https?://[^/?#\s]+/?)?", self.base_url):
             raise SettingsError(
-                "{path} must be 1 to {maximum}, not {value}",
-                path="search.longest_query",
-                maximum=str(MAX_QUERY_UNITS),
-                value=str(self.longest_query),
+                "{path} must be a URL without a path, for example https://search.example.org/, not {value}",
+                path="search.base_url",
+                value=self.base_url,
             )
+
+
+def format_address(host: str, port: int) -> str:
+    """Return host:port as in a URL, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

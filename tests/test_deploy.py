@@ -166,9 +166,17 @@ def test_the_chart_makes_manifests_that_fit_each_other() -> None:
         mounted = {mount["name"] for container in containers for mount in container.get("volumeMounts", ())}
         assert mounted == there, name
         assert all(container["resources"]["limits"]["memory"] for container in pod["containers"]), name
+        for container in pod["containers"]:
+            if "vertical" in there:  # vertical.data_dir is in the working folder of the image
+                assert container["volumeMounts"][0] == {"name": "data", "mountPath": "/data"}, name
     names = {name.removeprefix("plumb-") for name in pods}
     assert names == {"postgres", "zookeeper", "solr", "dask", "dask-worker", "web", "scheduler"}
     assert (pods["plumb-solr"]["replicas"], pods["plumb-web"]["replicas"]) == (3, 2)
+
+
+def test_a_stop_is_no_failure_of_a_service() -> None:
+    for file in DEPLOY.glob("*.service"):
+        assert {"KillSignal=SIGINT", "SuccessExitStatus=130"} <= set(file.read_text().splitlines())
 
 
 def test_the_charts_secrets_are_said_and_its_vertical_is_one(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import click
 
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.session import load_call_settings_or_defaults
+from search_ui.settings import format_address
 
 
 @click.command(cls=VerticalCommand)
@@ -19,4 +20,4 @@ def mcp(context: click.Context, site_url: str | None, token: str) -> None:
 
     from pipeline.search_site.mcp_stdio import serve_stdio
 
-    serve_stdio(site_url or settings.base_url or f"http://{settings.host}:{settings.port}/", token)
+    serve_stdio(site_url or settings.base_url or f"http://{format_address(settings.host, settings.port)}/", token)

@@ -5,16 +5,18 @@ Each process has one `ClusterWorker`, created with its first task. If the proces
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS, holder_name
 from docstore.locking.leases import LeaseFence, LeaseHeartbeat
 from docstore.store import Store
 from domain.errors import EmbeddingError
 from domain.lease import Lease
+from extractor.settings import ExtractSettings
 from locks.fences import hold_fence
+from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import open_store
 from pipeline.settings import Settings
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+P = TypeVar("P", bound="ExtractionPools | EmbeddingPool")
 _workers: dict[str, "ClusterWorker"] = {}
 _workers_lock = threading.Lock()
 
@@ -33,7 +36,6 @@ class ClusterWorker:
     """Store, leases and process pools of one cluster worker process."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
         self.store: Store = open_store(settings)
         self.leases = self.store.leases.with_holder(holder_name(settings.data_dir))
         heartbeat_seconds = settings.cluster.heartbeat_seconds
@@ -41,27 +43,29 @@ class ClusterWorker:
         self._thread_local = threading.local()
         self._models: dict[str, ModelSpec] = {}
 
-    @property
-    def extraction_pools(self) -> "ExtractionPools":
-        """Processes that extract pages; each thread of this worker has its own."""
+    def extraction_pools(self, settings: ExtractSettings) -> "ExtractionPools":
+        """Return processes that extract pages; each thread of this worker has its own."""
         from pipeline.workers.extraction_pool import ExtractionPools  # not needed for crawling or embedding
 
-        if not hasattr(self._thread_local, "pools"):
-            self._thread_local.pools = ExtractionPools(self.settings.extract, workers=1)
-        pools: ExtractionPools = self._thread_local.pools
-        return pools
+        return self._thread_pool("extraction", settings, lambda: ExtractionPools(settings, workers=1))
 
-    @property
-    def embedding_pool(self) -> "EmbeddingPool":
-        """A process that embeds articles; each thread of this worker has its own."""
+    def embedding_pool(self, settings: EmbedSettings) -> "EmbeddingPool":
+        """Return a process that embeds articles; each thread of this worker has its own."""
         from pipeline.embedding.embedding_pool import EmbeddingPool  # imports numpy, which extraction does not need
 
-        if not hasattr(self._thread_local, "embedding"):
-            self._thread_local.embedding = EmbeddingPool(self.settings.embed.passages, 1)
-        pool: EmbeddingPool = self._thread_local.embedding
+        return self._thread_pool("embedding", settings, lambda: EmbeddingPool(settings.passages, 1))
+
+    def _thread_pool(self, name: str, settings: object, create_pool: Callable[[], P]) -> P:
+        """Return the pool of this thread, a new one if the settings have changed since the last run."""
+        pool_settings, pool = getattr(self._thread_local, name, (None, None))
+        if pool is None or pool_settings != settings:
+            if pool is not None:
+                pool.close()
+            pool = create_pool()
+            setattr(self._thread_local, name, (settings, pool))
         return pool
 
-    def get_model(self, model_id: str) -> "ModelSpec":
+    def get_model(self, model_id: str, settings: Settings) -> "ModelSpec":
         """Return the model with this id on this machine, after fetching missing files.
 
         Raises EmbeddingError or JarError if the files are not available or differ from those of the other machines.
@@ -69,10 +73,8 @@ class ClusterWorker:
         from pipeline.embedding.models import configured_models, ensure_models_available
 
         if model_id not in self._models:
-            ensure_models_available(self.settings.embed, log.info)
-            self._models = {
-                spec.model_id: spec for spec in configured_models(self.settings.embed, self.settings.folder)
-            }
+            ensure_models_available(settings.embed, log.info)
+            self._models = {spec.model_id: spec for spec in configured_models(settings.embed, settings.folder)}
         if model_id not in self._models:
             raise EmbeddingError(
                 f"a worker has another model than {model_id}: install the same program version and the same files of "

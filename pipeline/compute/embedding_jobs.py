@@ -65,12 +65,12 @@ def embed_block_on_worker(
     model is not available on this machine.
     """
     worker, size = get_worker(settings), settings.cluster.block
-    spec, table, counts = worker.get_model(model_id), worker.store.vectors, Counter[Reason]()
+    spec, table, counts = worker.get_model(model_id, settings), worker.store.vectors, Counter[Reason]()
     with worker.lease_block(EMBED_LEASE, block_number) as lease:
         if lease is None:
             return None
         pending = table.iter_pending(model_id, spec.languages, block_number * size, (block_number + 1) * size, part)
-        for batch in worker.embedding_pool.embed(pending, spec, part):
+        for batch in worker.embedding_pool(settings.embed).embed(pending, spec, part):
             counts.update(table.save(model_id, batch, part))
             if time.time() > deadline:
                 break

@@ -78,7 +78,7 @@ def learn_pages_on_worker(pages: Sequence[ArchivedPage], settings: Settings) -> 
     The store counts each page once, so no lease is needed.
     """
     worker = get_worker(settings)
-    return sum(count_site_statistics(worker.store.articles, worker.extraction_pools, pages))
+    return sum(count_site_statistics(worker.store.articles, worker.extraction_pools(settings.extract), pages))
 
 
 def create_copy_detection(settings: ExtractSettings) -> CopyDetection:
@@ -129,7 +129,11 @@ def extract_block_on_worker(block_number: int, settings: Settings) -> Extraction
         if lease is None:
             return None
         for outcomes, count in extract_and_save(
-            worker.store.articles, worker.extraction_pools, settings, block_number * size, (block_number + 1) * size
+            worker.store.articles,
+            worker.extraction_pools(settings.extract),
+            settings,
+            block_number * size,
+            (block_number + 1) * size,
         ):
             counts.update(outcomes)
             pages += count

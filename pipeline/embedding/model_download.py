@@ -50,11 +50,10 @@ class ModelDownload:
     def failure(self) -> str:
         """Wait for the end of the download; returns the message of its failure in one line, or ""."""
         _, output = self._process.communicate()
-        lines = output.strip().splitlines()
-        if self._process.returncode:
-            return f"the download of the models ended with status {self._process.returncode}: {' '.join(lines[-1:])}"
-        failures = (line.removeprefix(FAILURE_PREFIX) for line in lines if line.startswith(FAILURE_PREFIX))
-        return next(failures, "")
+        last_line = " ".join(output.strip().splitlines()[-1:])
+        if not self._process.returncode or last_line.startswith(FAILURE_PREFIX):
+            return last_line.removeprefix(FAILURE_PREFIX) if self._process.returncode else ""
+        return f"the download of the models ended with status {self._process.returncode}: {last_line}"
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None

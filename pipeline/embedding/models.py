@@ -237,14 +237,12 @@ class Embedders:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fetch the default models into FOLDER, by default the user's cache folder.
-
-    A failure is only printed: `plumb embed` fetches them later.
-    """
+    """Fetch the default models into FOLDER, by default the user's cache folder; returns the exit status."""
     try:
         fetch_models(EmbedSettings(jars=next(iter(arguments), "")), print)
     except PlumblineError as error:
         print(f"{FAILURE_PREFIX}{error}", file=sys.stderr)
+        return 1
     return 0
 
 

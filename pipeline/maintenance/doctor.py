@@ -21,6 +21,7 @@ from pipeline.local_time import local_minute
 from pipeline.maintenance.backup import find_known_backup
 from pipeline.runs.timetable import SCHEDULE_COMMAND, next_planned_time
 from pipeline.settings import Settings, has_credentials
+from search_ui.settings import format_address
 from solr_client.session import auth_headers, node_urls
 
 MIN_FREE_BYTES = 2 * 1024**3  # for the pages of one run and a segment merge of Solr
@@ -152,11 +153,6 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
     is_ours = is_taken and is_our_search_site(format_address(probed_host, port))
     advice = "stop that program, or choose another port with --port or search.port"
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
-
-
-def format_address(host: str, port: int) -> str:
-    """Return host:port as in a URL, with brackets around an IPv6 address."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_our_search_site(address: str) -> bool:

@@ -15,13 +15,14 @@ import requests
 from docstore.database import sqlite_url
 from docstore.schema import SCHEMA_VERSION
 from docstore.schema_state import SchemaState, read_schema_state
-from domain.errors import SolrUnavailableError
+from domain.errors import SolrUnavailableError, StoreError
 from extractor.settings import EXTRACTOR_VERSION
 from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
 from indexer.solr_index import collection_pattern, current_collection
 from pipeline.engine import active_stages
 from pipeline.maintenance.backup import find_known_backup, read_manifest
 from pipeline.maintenance.doctor import CheckResult
+from pipeline.maintenance.repair import require_exclusive_access
 from pipeline.settings import Settings
 from solr_client.session import SolrSession
 
@@ -105,10 +106,16 @@ def find_collections(settings: Settings) -> Iterator[str]:
 
 def check_safety(settings: Settings, file: Path | None) -> Iterator[CheckResult]:
     """Check what a change of the tables needs. `file` is the database file, None for PostgreSQL."""
-    running = active_stages(settings)
-    text = ", ".join(f"{stage} (pid {holder})" for stage, holder in running.items())
+    running = [f"{stage} (pid {holder})" for stage, holder in active_stages(settings).items()]
+    if file and not running:
+        try:
+            require_exclusive_access(file)
+        except StoreError:
+            running = ["a program that has the store open"]
     advice = "stop the earlier program, also `plumb serve`"
-    yield CheckResult("processes", not running, f"active: {text}" if running else "no stage is active", advice)
+    yield CheckResult(
+        "processes", not running, f"active: {', '.join(running)}" if running else "none is active", advice
+    )
     if file is None:
         yield CheckResult("backup", True, "PostgreSQL: make sure that a dump (pg_dump) exists")
         return

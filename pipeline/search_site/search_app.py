@@ -114,13 +114,14 @@ def create_search_app(
     def load_settings() -> SearchSettings:
         return engine.settings.current().search
 
+    solr = EngineSearchClient(engine, opens_solr, load_settings)
     return create_app(
         load_settings,
-        EngineSearchClient(engine, opens_solr, load_settings),
+        solr,
         backend,
         build_administration(engine, backend.review),
         search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry
-        metrics=SiteMetrics(StoreMetrics(engine), metrics_token),
+        metrics=SiteMetrics(StoreMetrics(engine, solr), metrics_token),
         query_vectors=query_vectors or StoreQueryVectors(engine),
         secret_key=load_session_key(engine),
     )

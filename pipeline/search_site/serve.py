@@ -22,7 +22,7 @@ from domain.errors import BusyError, PlumblineError, PortInUseError, StoreError
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.search_site.review_order import update_review_order
-from search_ui.settings import METRICS_FOLDER_ENV
+from search_ui.settings import METRICS_FOLDER_ENV, format_address
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class SearchSite:
         self._follower = IndexFollower(engine)
         self._socket = listening_socket or open_listening_socket(settings.host, settings.port)
         self._server: subprocess.Popen[bytes] | None = None
-        self.url = f"http://{settings.host}:{self._socket.getsockname()[1]}/"
+        self.url = f"http://{format_address(settings.host, self._socket.getsockname()[1])}/"
 
     def __enter__(self) -> "SearchSite":
         self._server = start_server(self._engine, self._socket)
@@ -215,8 +215,8 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
     except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
         raise PortInUseError(
-            f"cannot listen on {host}:{port} ({error}): stop the program that uses it, or choose another port "
-            "(--port, search.port) or host (--host, search.host)"
+            f"cannot listen on {format_address(host, port)} ({error}): stop the program that uses it, or choose "
+            "another port (--port, search.port) or host (--host, search.host)"
         ) from error
 
 

@@ -13,6 +13,7 @@ from domain.run import PipelineRun, RunHistory, RunState
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
+from search_ui.query.solr_client import SolrBackend
 
 CACHE_SECONDS = 30.0  # counting a store of a million URLs is too slow for every scrape
 STAGE_COUNTERS = {
@@ -25,10 +26,16 @@ class StoreMetrics:
     """A collector for prometheus-client. Thread-safe.
 
     Counters are sums over all finished runs, so they are equal in every process and survive restarts.
+
+    Args:
+        engine: The open vertical.
+        solr: The search server, as searches use it.
+        clock: Returns seconds.
     """
 
-    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, engine: Engine, solr: SolrBackend, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
+        self._solr = solr
         self._clock = clock
         self._lock = threading.Lock()
         self._cached: list[Metric] = []
@@ -57,9 +64,16 @@ class StoreMetrics:
         except PlumblineError:
             is_up = 0
         yield gauge_metric("plumbline_store_up", "1 if the store responds", is_up)
-        yield gauge_metric("plumbline_solr_up", "1 if this process is connected to Solr", int(self._engine.has_index))
+        yield gauge_metric("plumbline_solr_up", "1 if Solr responds", int(self._is_solr_up()))
         read_seconds = time.perf_counter() - started_at
         yield gauge_metric("plumbline_figures_seconds", "Time to read these metrics from the store", read_seconds)
+
+    def _is_solr_up(self) -> bool:
+        try:
+            self._solr.select([("q", "*:*"), ("rows", "0")])
+        except PlumblineError:
+            return False
+        return True
 
     def _queue_metrics(self) -> Iterator[Metric]:
         store, now = self._engine.store, time.time()

@@ -26,6 +26,7 @@ from pipeline.site_admin.run_control import START_ACTION, start_run
 from pipeline.site_admin.sample_pages import load_sample_pages
 from pipeline.site_admin.setup_state import STATE_FILE, load_state, save_state
 from pipeline.site_admin.site_check import check_site
+from search_ui.settings import format_address
 from search_ui.setup.interfaces import CheckState, SamplePage, SetupResult, SetupState, SiteCheck
 
 log = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class FolderSetup:
                 store.operations.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
-        return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{host}:{port}")
+        return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{format_address(host, port)}")
 
     def _seeds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(site.start_url for site in self.state().usable_sites))

@@ -82,3 +82,8 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert found is not None
     assert (found.article_count, dict(found.vectors.row_by_word)) == (12, dict(made.vectors.row_by_word))
     assert (found.vectors.matrix == made.vectors.matrix).all()
+    whole = (tmp_path / "topics" / "vectors.npz").read_bytes()
+    for position in range(0, len(whole), 7):
+        flipped = whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]
+        (tmp_path / "topics" / "vectors.npz").write_bytes(flipped)
+        load_vectors(tmp_path / "topics" / "vectors.npz")  # raises nothing

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from domain.errors import SolrError
 from indexer.solr_jars import LOCK_PATH, ROOT_ARTIFACTS, ensure_jars
 from maven_jars import maven_client
-from maven_jars.jar_cache import Jar, parse_lock
+from maven_jars.jar_cache import Jar, default_cache_folder, parse_lock
 from tests.web_fixture import PATIENCE, serving
 
 
@@ -150,3 +151,12 @@ def test_a_damaged_folder_is_not_used(tmp_path: Path, damage: str) -> None:
     if damage == "changed":
         (folder / jar.file_name).write_bytes(b"2")
     expect_error(folder, [jar], jar.file_name, f"delete {folder}")
+
+
+def test_a_user_without_a_home_has_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def getpwuid(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", getpwuid)
+    assert default_cache_folder("solr", LOCK_PATH).parent.parent == Path(tempfile.gettempdir())

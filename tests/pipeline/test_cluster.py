@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,16 @@ from sqlalchemy import create_engine, text
 from crawler.schedule.forecast import PACES_STATE
 from docstore.schema.base import unpack_column
 from domain.errors import SettingsError
+from domain.outcome import Reason
 from pipeline import stages
 from pipeline.compute import dask_backend
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
+from pipeline.compute.extraction_jobs import extract_block_on_worker
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import load_session_key
 from pipeline.settings import Settings, build_settings
+from tests.builders import keep_page
 from tests.cluster_fixture import Cluster
 from tests.conftest import empty_database
 from tests.scale_web import ScaleWeb
@@ -175,6 +178,16 @@ def test_all_machines_sign_sessions_alike(web: ScaleWeb, postgres_store: str, tm
     one, other = (settings_for(web, postgres_store, tmp_path / name) for name in ("one", "other"))
     with Engine(one, NullProgress()) as first, Engine(other, NullProgress()) as second:
         assert load_session_key(first) == load_session_key(second)
+
+
+def test_a_worker_extracts_with_the_settings_of_the_run(web: ScaleWeb, postgres_store: str, tmp_path: Path) -> None:
+    settings, text = settings_for(web, postgres_store, tmp_path), "大庆油田今天宣布，产量创下新高。" * 20
+    strict = replace(settings, extract=replace(settings.extract, shortest_body=100_000))
+    with Engine(settings, NullProgress()) as engine:
+        for n, current in enumerate((settings, strict, settings)):
+            page = keep_page(engine.store, f"http://a.test/{n}", f"<title>第{n}号井</title><p>{n}{text}".encode())
+            counts = extract_block_on_worker(page.url_id // settings.cluster.block, current)
+            assert counts is not None and (Reason.NO_BODY in counts[0]) is (current is strict)
 
 
 def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:

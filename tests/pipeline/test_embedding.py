@@ -424,8 +424,10 @@ def test_while_models_are_fetched_or_articles_embedded_search_is_known_to_use_ke
         with (tmp_path / "models.lock").open("w") as file, ModelDownload(embed) as download:
             fcntl.flock(file, fcntl.LOCK_EX)  # another process downloads: this one waits for it
             assert StoreQueryVectors(engine).is_preparing() and download.is_active
-    with ModelDownload(EmbedSettings(jars=str(tmp_path / "models.lock" / "models"))) as download:
+    folder = str(tmp_path / "models.lock" / "models")
+    with ModelDownload(EmbedSettings(jars=folder)) as download:
         failure = download.failure()
+    assert models.main([folder]) == 1  # an image without models is not built
     assert failure.startswith("the models cannot be saved in ") and "\n" not in failure
     assert not needs_download(EmbedSettings(model="off"))
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -335,6 +336,12 @@ def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
 def test_where_nobody_can_listen(host: str, port: int) -> None:
     with pytest.raises(PortInUseError, match="cannot listen on"):
         open_listening_socket(host, port)
+
+
+def test_the_site_listens_on_an_ipv6_address(settings: Settings) -> None:
+    settings = replace(settings, search=replace(settings.search, host="::1"))
+    with Engine(settings, NullProgress()) as engine, SearchSite(engine) as site:
+        assert site.url.startswith("http://[::1]:") and site.is_healthy()
 
 
 def test_what_is_searched_for_while_the_store_is_locked_is_logged_later(engine: Engine, settings: Settings) -> None:

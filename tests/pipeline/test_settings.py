@@ -109,6 +109,8 @@ def test_a_setting_without_effect_is_accepted_with_a_warning(tmp_path: Path, mon
         ("[crawl]\nrevisit_shortest = 9\nrevisit_longest = 3", "crawl.revisit_longest is shorter"),
         ("[index]\nsolr_url = 'http://s/solr'\nsolr_port = 9", "contradict each other"),
         ("[index]\nsolr_port = 7080", "search.port is used by Solr"),
+        ("[search]\nbase_url = 'https://a.test/search/'", "search.base_url must be a URL without a path"),
+        ("[search]\nbase_url = 'a.test'", "search.base_url must be a URL without a path"),
         ("[crawl", "is not valid TOML"),
     ],
     ids=lambda value: value.replace("\n", " ")[:40],

@@ -85,6 +85,10 @@ def test_an_active_process_prevents_the_upgrade(earlier: Path) -> None:
     assert said.status == 1 and "not ready for the upgrade: processes" in said.complaint
     [processes] = [row for row in json.loads(said.out) if row["name"] == "processes"]
     assert processes["text"].startswith("active: crawl (pid ")
+    with closing(sqlite3.connect(vertical.data / "store.db")) as open_store:  # as the search site, which has no lock
+        open_store.execute("SELECT count(*) FROM urls").fetchall()
+        said = vertical.plumb("upgrade", "--without-backup")
+    assert "PROBLEM  processes    active: a program that has the store open" in said.out
 
 
 def test_without_a_store_nothing_is_created(tmp_path: Path) -> None:

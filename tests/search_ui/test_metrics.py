@@ -10,13 +10,14 @@ from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from prometheus_client.parser import text_string_to_metric_families
 
 from docstore.reports.runs import stage_run_from_report
-from domain.errors import StoreError
+from domain.errors import SolrUnavailableError, StoreError
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState, StageRun
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.alerts.service import evaluate_and_send
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
+from pipeline.search_site.search_app import EngineSearchClient
 from pipeline.search_site.store_metrics import StoreMetrics
 from pipeline.settings import build_settings
 from search_ui.admin.metrics import SiteMetrics
@@ -107,7 +108,7 @@ def test_what_the_store_knows(tmp_path: Path) -> None:
         run_of(engine, StageRun("crawl", state=RunState.FAILED, error="x"))
         evaluate_and_send(engine)
         clock = [0.0]
-        stored = StoreMetrics(engine, lambda: clock[0])
+        stored = StoreMetrics(engine, EngineSearchClient(engine, opens_solr=False), lambda: clock[0])
         asking = client(SiteMetrics(stored))
         found = figures(asking.get("/metrics").text)
         assert found["plumbline_fetches_total", (("outcome", "fetched"),)] == 14
@@ -125,15 +126,24 @@ def test_what_the_store_knows(tmp_path: Path) -> None:
         assert figures(asking.get("/metrics").text)[fetched] == 21
 
 
-def test_a_store_that_does_not_answer_is_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_or_solr_that_does_not_answer_is_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
 
         def gone() -> None:
             raise StoreError("gone")
 
+        def unavailable(_: object) -> None:
+            raise SolrUnavailableError("stopped")
+
+        solr, clock = FakeSearch(DOCUMENTS), [0.0]
+        asking = client(SiteMetrics(StoreMetrics(engine, solr, lambda: clock[0])))
+        found = figures(asking.get("/metrics").text)
+        assert (found["plumbline_store_up", ()], found["plumbline_solr_up", ()]) == (1, 1)
         monkeypatch.setattr(engine.store.status, "freshness", gone)
-        found = figures(client(SiteMetrics(StoreMetrics(engine))).get("/metrics").text)
-    assert found["plumbline_store_up", ()] == 0
+        monkeypatch.setattr(solr, "select", unavailable)
+        clock[0] = 31.0
+        found = figures(asking.get("/metrics").text)
+    assert (found["plumbline_store_up", ()], found["plumbline_solr_up", ()]) == (0, 0)
 
 
 def test_an_empty_file_of_a_process_that_starts_or_was_killed_is_left_out(
@@ -159,7 +169,7 @@ def test_what_the_examples_name_is_there(file: str, tmp_path: Path) -> None:
         run_of(engine)
         run_of(engine, StageRun("crawl", state=RunState.FAILED))
         with engine.lock("schedule"):
-            asking = client(SiteMetrics(StoreMetrics(engine)))
+            asking = client(SiteMetrics(StoreMetrics(engine, EngineSearchClient(engine, opens_solr=False))))
             asking.get("/search?q=x")
             families = list(text_string_to_metric_families(asking.get("/metrics").text))
     known = {one.name for family in families for one in family.samples} | {

@@ -2,12 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.datastructures import MultiDict
 
 from domain.errors import SettingsError
+from pipeline.settings import build_settings
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import QueryWords, Thesaurus, segment_query, segment_words
 from search_ui.query.ranking import PROFILES
@@ -210,7 +212,7 @@ def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end
 @pytest.mark.parametrize("longest", [0, 161])
 def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> None:
     with pytest.raises(SettingsError, match=r"search\.longest_query"):
-        SearchSettings(longest_query=longest)
+        build_settings({"search": {"longest_query": longest}}, Path())
 
 
 def test_words_are_looked_for_simplified() -> None:

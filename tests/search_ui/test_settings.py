@@ -170,7 +170,7 @@ def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
         ("crawl.threads", "many", "crawl.threads = 'many': expected a whole number"),
         ("crawl.threads", "0", "crawl.threads = 0: must be more than 0"),
         ("crawl.speed_up", "0.5", "crawl.speed_up = 0.5: must be 1 or more"),
-        ("search.port", "99999", "search.port = 99999: the maximum port is 65535"),
+        ("search.port", "99999", "search.port = 99999: must be 65535 or less"),
         ("schedule.at", "25:00", "schedule.at = '25:00': expected a time, for example 02:30"),
         ("schedule.stages", "crawl", "schedule.stages: expected name = value in each line"),
         ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not “noon”"),

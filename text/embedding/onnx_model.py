@@ -174,7 +174,7 @@ def _read_model_file(spec: ModelSpec, name: str) -> bytes:
             return (spec.path / name).read_bytes()
         with zipfile.ZipFile(spec.path) as archive:
             return archive.read(name)
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+    except Exception as error:  # damaged bytes raise errors of zipfile, zlib and others
         raise ModelFileError(f"{spec.path}: its file {name} cannot be read ({_one_line(error)})") from error
 
 
