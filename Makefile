@@ -80,7 +80,7 @@ format: $(TEST_STAMP)
 
 install: $(STAMP)  ## the program with semantic search
 	-@$(BIN)/python -m pipeline.embedding.models
-	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
+	@echo "Plumbline is ready. Next: $(BIN)/plumb up for sites of your own, or make demo (README.md)"
 
 docs: $(TEST_STAMP)  ## the generated reference pages: settings, commands, outcomes, licences
 	$(BIN)/python -m pipeline.settings_template > docs/reference/settings.md

@@ -40,7 +40,8 @@ def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) 
         for text in dict.fromkeys((*known_sentences, *published_terms, *changed_terms))
     }
     words_by_term = {term: words_by_text[term] for term in changed_terms}
-    for sentence in reversed(known_sentences):
+    changed_sentences = [text for text in known_sentences if words_by_text[text][0] != words_by_text[text][1]]
+    for sentence in reversed([*changed_sentences, *known_sentences]):
         words_by_term |= dict.fromkeys(finder.find_terms(sentence), words_by_text[sentence])
     new_terms = {entry.text for entry in after.entries} & set(changed_terms)
     kept_keys = {word_key(entry.text) for entry in before.entries} & {word_key(entry.text) for entry in after.entries}
@@ -53,8 +54,7 @@ def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) 
             errors[term] = Message(
                 "jieba cuts it into {jieba}, the index into {index}", jieba=jieba_text, index=index_text
             )
-    changed_count = sum(words_by_text[text][0] != words_by_text[text][1] for text in known_sentences)
-    return VersionCheck(len(known_sentences), changed_count, words_by_term, errors)
+    return VersionCheck(len(known_sentences), len(changed_sentences), words_by_term, errors)
 
 
 def find_cutting_terms(

@@ -20,6 +20,7 @@ from dataclasses import replace
 from domain.errors import DictionaryError
 from domain.message import Message
 from domain.term import LexiconEntry, TermClass
+from lexicon.concepts import concept_csv
 from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
 
 CSV_COLUMNS = ("term", "frequency", "tag", "synonyms", "class", "broader", "origin")
@@ -112,9 +113,11 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
                 yield (
                     line_number,
                     Message(
-                        "invalid header row: {header}; allowed columns: {columns} (term is required)",
+                        "invalid header row: {header}; allowed columns of a list of terms: {columns} (term is "
+                        "required), of concepts: {concept_columns} (concept id and term are required)",
                         header=", ".join(header)[:100],
                         columns=CSV_COLUMNS,
+                        concept_columns=concept_csv.CSV_COLUMNS,
                     ),
                 )
                 return

@@ -8,7 +8,7 @@ from typing import Any
 import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Array, Comment, Item, Table
+from tomlkit.items import Array, Comment, Item, Null, Table
 
 from crawler.site import table_host
 from domain.errors import SettingsError
@@ -17,6 +17,7 @@ Changes = Mapping[str, object | None]
 """New value by setting path, such as `crawl.threads`. None removes the setting from the file."""
 MAX_INLINE_CHARS = 100
 """A longer list is written with one entry per line."""
+SAMPLE_RE = re.compile(r"\s*#\s*[\w-]+\s*=")
 SITE_LINE_RE = re.compile(r"\[\[\s*sites\s*\]\]")
 
 
@@ -115,7 +116,7 @@ def edit_table(text: str, values: Mapping[str, Any]) -> str:
     document = tomlkit.parse(text)
     [table] = document["sites"]
     for key in [key for key in table if key not in values]:
-        del table[key]
+        remove_setting(table, key)
     for key, value in values.items():
         if key not in table:
             insert_setting(table, key, create_item(value))
@@ -135,7 +136,7 @@ def iter_edits(text: str, section: str, key: str, value: object | None) -> Itera
     value_by_key: Any = document.get(section, {})
     if value is None:
         if key in value_by_key:
-            del value_by_key[key]
+            remove_setting(value_by_key, key)
         yield document.as_string()
         return
     new_item = create_item(value)
@@ -191,6 +192,17 @@ def insert_setting(table: Table, key: str, item: Item) -> None:
         previous.trivia.trail = previous.trivia.trail or "\n"
     item.trivia.trail = "\n"
     body.insert(index, (tomlkit.key(key), item))
+
+
+def remove_setting(table: Any, key: str) -> None:
+    """Remove a setting with the comment directly above it, but not a commented sample line (`# other = ...`)."""
+    if isinstance(table, Table):
+        body = table.value.body
+        index = [existing_key and existing_key.key for existing_key, _ in body].index(key) - 1
+        while index >= 0 and isinstance(body[index][1], Comment) and not SAMPLE_RE.match(body[index][1].as_string()):
+            body[index] = (None, Null())
+            index -= 1
+    del table[key]
 
 
 def edit_in_place(item: Any, value: object) -> bool:

@@ -19,8 +19,9 @@ from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import Reference, build_reference
 from search_ui.context import abort_missing, current_services, current_site, elapsed_ms, external_url, search_url
 from search_ui.glossary import GlossaryTerm
+from search_ui.list_pages import slice_page
 from search_ui.local_dates import format_day
-from search_ui.pages.glossary_views import page_of_terms
+from search_ui.pages.glossary_views import TERMS_PER_PAGE
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
@@ -149,14 +150,14 @@ def terms() -> Response:
     """Return one page of the published terms; with `prefix`, those whose name, synonym or pinyin begins with it."""
     prefix = request.args.get("prefix", "")
     glossary = current_services().glossary
-    page = page_of_terms(glossary.select_terms(prefix, is_prefix=True), request.args.get("page", ""))
+    page = slice_page(glossary.select_terms(prefix, is_prefix=True), request.args.get("page", ""), TERMS_PER_PAGE)
     next_url = url_for("api.terms", prefix=prefix or None, page=page.number + 1) if page.number < page.last else None
     return jsonify(
         lexicon_version=glossary.version,
         total=page.total,
         page=page.number,
         next=next_url,
-        terms=[_term_to_json(glossary_term) for glossary_term in page.terms],
+        terms=[_term_to_json(glossary_term) for glossary_term in page.items],
     )
 
 

@@ -19,6 +19,7 @@ from babel.support import Translations
 from flask import g
 from markupsafe import Markup, escape
 
+from domain.alert import Alert
 from domain.message import Message, error_message, fill_template, list_separator, select_form, value_text
 from search_ui.query.display_text import clean_text
 
@@ -137,6 +138,15 @@ def translate_message_to(language: str, message: str) -> str:
         return clean_text(message)
     values = {name: message_value(language, name, value) for name, value in message.values.items()}
     return clean_text(translate_to(language, message.template, message.plural, **values))
+
+
+def alert_message(alert: Alert, language: str) -> str:
+    """Return the message of an alert, for pages, mails and webhooks."""
+    values = {name: message_value(language, name, value) for name, value in alert.message_values.items()}
+    code = alert.key.kind
+    if code == "run_failed":
+        code += ("_in" if values.get("stage") else "") + ("" if values.get("error") else "_killed")
+    return translate_code_to(language, "alert", code, **values)
 
 
 def message_value(language: str, name: str, value: object) -> object:

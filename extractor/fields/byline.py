@@ -102,6 +102,10 @@ NAME_SEPARATOR_RE = re.compile(
 DATE_OR_TIME_RE = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?|\d{1,2}[:：]\d\d(?:[:：]\d\d)?"
 )
+DATE_LABEL_RE = re.compile(  # a weekday, or what happened on the day; Sun is also a name
+    r"\s?[|,·–—-]\s?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|(?:last )?(?:published|posted|updated)(?: on)?)$",
+    re.I,
+)
 MEDIA_NAME_RE = re.compile(
     f"[{HAN}A-Za-z]{{1,12}}(?:网|網|报|報|报道|社|电视台|广播|新闻|新聞|消息|周刊|週刊|杂志|雜誌|在线|快讯|"
     "快訊|客户端|通讯|综合|中文站)"
@@ -164,14 +168,14 @@ def split_names(text: str, site_names: frozenset[str]) -> list[str]:
 
 def cut_date(text: str) -> str:
     """Return the text before the date in a byline, or the text after it if the byline begins with the date."""
-    name_text = next((part for part in DATE_OR_TIME_RE.split(text) if part.strip(NAME_STRIP_CHARS)), "")
+    name_text = next((part.strip() for part in DATE_OR_TIME_RE.split(text) if part.strip(NAME_STRIP_CHARS)), "")
     normalized_text = normalize_date_text(name_text)
     date_match = find_first_date(normalized_text) if len(normalized_text) == len(name_text) else None
     if date_match is not None:
         before, after = (
             part.strip(NAME_STRIP_CHARS) for part in (name_text[: date_match.start], name_text[date_match.end :])
         )
-        name_text = after if BYLINE_PREFIX_RE.match(after) or not before else before
+        name_text = after if BYLINE_PREFIX_RE.match(after) or not before else DATE_LABEL_RE.sub("", before)
     words = name_text.split()
     while len(words) > 1 and words[-1].isalpha() and words[-1].islower():
         words.pop()  # "Jane Moss on" a date

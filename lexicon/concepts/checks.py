@@ -171,5 +171,5 @@ def _find_error(terms: Sequence[ConceptTerm]) -> str | None:
                     second=term.text,
                 )
     if not preferred_by_language:
-        return Message("it has no preferred term")
+        return Message("it has no preferred term (in CSV, the rows of a concept share its concept id)")
     return None

@@ -24,7 +24,7 @@ from pipeline.alerts.message import AlertNotification, message_lines, message_su
 from pipeline.alerts.secrets import alert_secrets, read_smtp_password
 from pipeline.logs import register_secrets
 from pipeline.settings import Settings
-from search_ui.admin.alert_messages import alert_message
+from search_ui.i18n import alert_message
 
 MAX_REASON_LENGTH = 200  # characters of a server's error message
 

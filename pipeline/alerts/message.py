@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from domain.alert import Alert, AlertKey
-from search_ui.admin.alert_messages import alert_message
-from search_ui.i18n import translate_to
+from search_ui.i18n import alert_message, translate_to
 
 MAX_MESSAGE_LINES = 200  # further alerts are only counted
 KINDS_WITHOUT_END = ("rising_terms",)  # nobody waits for their end

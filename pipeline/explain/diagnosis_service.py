@@ -29,12 +29,15 @@ class StorePageDiagnosis:
         return "" if isinstance(canonical_form, Reason) else document_id(canonical_form)
 
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        """Return why a page is or is not among the results; None if `url` is not a URL.
+        """Return why a page is or is not among the results; None if `url` is not a URL, with or without its scheme.
 
         Raises SettingsError if the crawl settings are invalid.
         """
-        canonical_form = canonicalize_url(url)
-        return None if isinstance(canonical_form, Reason) else diagnose_page(self._load_facts(canonical_form))
+        forms = map(canonicalize_url, [url] if "://" in url else [f"https://{url}", f"http://{url}"])
+        urls = [form for form in forms if not isinstance(form, Reason)]
+        known_urls = filter(self._engine.store.status.url_report, urls)
+        found_url = next(known_urls, next(iter(urls), ""))
+        return diagnose_page(self._load_facts(found_url)) if found_url else None
 
     def _load_facts(self, url: str) -> PageFacts:
         engine, host, settings = self._engine, host_of(url), self._engine.settings.current().crawl

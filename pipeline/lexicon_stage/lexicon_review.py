@@ -9,6 +9,7 @@ from docstore.terms.review import RelatedTerms, TermReview
 from domain.batches import batched
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import ConceptFileError, LexiconError
+from domain.message import Message
 from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import ConceptTerm, Definition, Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.concepts.checks import check_concepts
@@ -109,8 +110,8 @@ class LexiconReview(TermReview):
                 raise LexiconError("The lexicon has no version {version}.", version=number)
         return version_changes(table.load_version(before), table.load_version(after))
 
-    def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the terms or concepts of a file named `name`. Returns the number of terms or changed concepts.
+    def import_list(self, name: str, content: bytes, actor: str) -> Message:
+        """Accept the terms or concepts of a file named `name`. Returns what was imported.
 
         Raises DictionaryError if some lines or concepts are invalid. It lists all of them, and nothing is imported.
         """
@@ -118,11 +119,15 @@ class LexiconReview(TermReview):
         if concept_format:
             plan = self.plan_concepts(content, concept_format)
             self.import_concepts(plan, actor)
-            return len(plan.changes)
+            return Message(
+                "Concepts imported: {concepts}, with {terms} terms. They take effect when you publish.",
+                concepts=len(plan.changes),
+                terms=sum(len(change.after.terms) for change in plan.changes),
+            )
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
         self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
-        return len(entries)
+        return Message("Terms imported: {n}. They take effect when you publish.", n=len(entries))
 
     def export(self, list_format: str, version: int | None = None) -> str:
         """Return the newest version, or an older one, in a list format."""
@@ -159,8 +164,7 @@ class LexiconReview(TermReview):
 
     def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
         """Return what the import of a file of concepts would do."""
-        concepts = parse_concept_file(content, concept_format)
-        return self.plan_import(concepts, concept_format)
+        return self.plan_import(parse_concept_file(content, concept_format), concept_format)
 
     def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
         """Return what the import of concepts would do."""
@@ -217,16 +221,17 @@ class LexiconReview(TermReview):
     def _build_proposal(self) -> VersionProposal:
         latest, accepted_terms = self.store.lexicons.load_latest(), self.store.lexicons.accepted_terms()
         new = build_next_version(accepted_terms, latest)
-        resegmented_texts = set(new.changed_terms_since(latest))
+        changed_terms = self.store.review_queue.find_terms(new.changed_terms_since(latest)).values()
+        check = check_version(latest, new, [*changed_terms, *accepted_terms])
+        resegmented_texts = {text for text, (before, after) in check.words_by_term.items() if before != after}
         changes = version_changes(latest, new)
-        changed_terms = self.store.review_queue.find_terms(sorted(resegmented_texts)).values()
         return VersionProposal(
             latest,
             new,
             create_domain_segmenter(new),
             tuple(change for change in changes if change.text in resegmented_texts),
             tuple(change for change in changes if change.text not in resegmented_texts),
-            check_version(latest, new, [*changed_terms, *accepted_terms]),
+            check,
         )
 
 

@@ -8,11 +8,10 @@ from domain.account import Role
 from domain.alert import Alert
 from domain.errors import SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.alert_messages import alert_message
 from search_ui.admin.operation_views import run_operation
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_message
+from search_ui.i18n import alert_message, translate, translate_message
 
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
 blueprint.after_request(add_no_store_headers)

@@ -20,7 +20,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import has_name, translate, translate_code, translate_error, translate_message
-from search_ui.review.listing import load_page, parse_number
+from search_ui.list_pages import load_page, parse_number
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("history", __name__, url_prefix="/admin/history")

@@ -12,7 +12,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.figure_forecast import days_until_disk_full, figure_charts
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.review.listing import parse_number
+from search_ui.list_pages import parse_number
 
 blueprint = Blueprint("runs", __name__, url_prefix="/admin/runs")
 blueprint.after_request(add_no_store_headers)

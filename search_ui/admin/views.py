@@ -13,10 +13,9 @@ from domain.run import OutcomeSample
 from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin import run_charts
-from search_ui.admin.alert_messages import alert_message
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.context import current_account, current_site, render_page
-from search_ui.i18n import translate, translate_code, translate_error
+from search_ui.i18n import alert_message, translate, translate_code, translate_error
 from search_ui.interfaces import SiteReport
 from search_ui.local_dates import format_day
 from search_ui.query.query_parser import parse_query

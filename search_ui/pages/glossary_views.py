@@ -14,6 +14,7 @@ from search_ui.citations.formats import TermSource, format_term_bibtex
 from search_ui.context import current_services, current_site, external_url, render_page, search_url
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm
 from search_ui.i18n import translate
+from search_ui.list_pages import slice_page
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import clean_text, safe_url
 from search_ui.query.search_request import SearchRequest
@@ -48,7 +49,8 @@ def term(name: str) -> BaseResponse:
         language = request.args.get("lang")
         return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated_word))
     deprecated_name = request.args.get("deprecated", "")
-    source = _term_source(published)
+    stable_url = external_url("glossary.term", name=concept.concept_id) if concept else ""
+    source = _term_source(published, stable_url or external_url("glossary.term", name=glossary_term.text))
     return render_page(
         "term.html",
         term=glossary_term,
@@ -62,7 +64,7 @@ def term(name: str) -> BaseResponse:
         usage=published.usage,
         largest_percent=largest_percent(published.usage.months),
         first_version=published.first_version,
-        stable_url=external_url("glossary.term", name=concept.concept_id) if concept else "",
+        stable_url=stable_url,
         source=source,
         bibtex=format_term_bibtex(source),
         definitions=published.definitions,
@@ -101,7 +103,7 @@ def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Map
 def term_list() -> BaseResponse:
     """List the published terms: all, by initial, by class, new ones, or those that contain `q`."""
     glossary, term_filter = current_services().glossary, TermFilter.from_request()
-    page = page_of_terms(term_filter.select(glossary), request.args.get("page", ""))
+    page = slice_page(term_filter.select(glossary), request.args.get("page", ""), TERMS_PER_PAGE)
     return render_page(
         "terms.html",
         glossary=glossary,
@@ -139,14 +141,13 @@ def printed_terms() -> BaseResponse:
 def sitemap() -> Response:
     """Return the pages of the terms for search engines: as a sitemap, or with many terms as an index of sitemaps."""
     glossary, number = current_services().glossary, request.args.get("page", "")
-    page_count = -(-len(glossary.terms) // MAX_SITEMAP_TERMS)
-    is_index = page_count > 1 and not number
-    page = min(max(1, int(number)), page_count) if re.fullmatch("[0-9]{1,6}", number) else 1
+    page = slice_page(glossary.terms, number, MAX_SITEMAP_TERMS)
+    is_index = page.last > 1 and not number
     body = render_template(
         "sitemap.xml",
         is_index=is_index,
-        pages=range(1, page_count + 1),
-        terms=() if is_index else glossary.terms[(page - 1) * MAX_SITEMAP_TERMS : page * MAX_SITEMAP_TERMS],
+        pages=range(1, page.last + 1),
+        terms=() if is_index else page.items,
         external_url=external_url,
         published=format_day(glossary.published_at),
     )
@@ -185,38 +186,20 @@ class TermFilter:
         return glossary.select_terms(self.text, self.initial, self.only_new, category=category)
 
 
-@dataclass(frozen=True)
-class TermPage:
-    """One page of a list of terms. `number` and `last` count pages from 1."""
-
-    terms: Sequence[GlossaryTerm]
-    total: int
-    number: int
-    last: int
-
-
-def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage:
-    """Return the page with this number: the first if it is no number, the last if it is too large."""
-    last = max(1, -(-len(matches) // TERMS_PER_PAGE))
-    number = int(number_text) if re.fullmatch("[0-9]{1,6}", number_text) else 1
-    number = min(max(1, number), last)
-    return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
-
-
 def articles_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     profile = current_site().settings.profile
     return search_url("public.search", SearchRequest(**{"terms": (text,), "profile": profile, **filters}))
 
 
-def _term_source(published: PublishedTerm) -> TermSource:
+def _term_source(published: PublishedTerm, url: str) -> TermSource:
     site = published.site
     return TermSource(
         published.label,
         site.settings.title,
         site.glossary.version,
         format_day(site.glossary.published_at),
-        external_url("glossary.term", name=published.term.text),
+        url,
         format_day(site.clock()),
     )
 

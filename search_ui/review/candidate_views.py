@@ -15,13 +15,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from docstore.terms.review import TermReview
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
-from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
+from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text
-from search_ui.review import kind_views as review_kinds
 from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
 from search_ui.review import team_views as review_team
@@ -30,12 +30,9 @@ from search_ui.review.listing import (
     ANY_VALUE,
     MAX_BULK_TERMS,
     TERMS_ON_PAGE,
-    load_page,
     parse_listing,
-    parse_number,
     redirect_back,
 )
-from search_ui.review.team_display import team_values
 from search_ui.review.term_display import (
     MAX_NOTE_CHARS,
     MAX_TERM_CHARS,
@@ -54,7 +51,6 @@ blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
 blueprint.register_blueprint(review_term.blueprint)
 blueprint.register_blueprint(review_pages.blueprint)
 blueprint.register_blueprint(review_relations.blueprint)
-blueprint.register_blueprint(review_kinds.blueprint)
 blueprint.register_blueprint(review_team.blueprint)
 blueprint.after_request(add_no_store_headers)
 
@@ -111,7 +107,7 @@ def review_list() -> BaseResponse:
         state=state,
         most_at_once=MAX_BULK_TERMS,
         longest=MAX_TERM_CHARS,
-        **team_values([term.text for term in terms]),
+        **review_team.team_values([term.text for term in terms]),
     )
     if "language" in request.args:
         response.set_cookie(
@@ -154,6 +150,16 @@ def _midnight() -> float:
     """Return the beginning of the day in the server's time zone, in epoch seconds."""
     today = time.localtime(current_site().clock())
     return time.mktime((today.tm_year, today.tm_mon, today.tm_mday, 0, 0, 0, 0, 0, -1))
+
+
+@blueprint.get("/kind/<kind>")
+@require_role(Role.REVIEWER)
+def show_kind(kind: str) -> BaseResponse:
+    """List the candidates of a kind, for a decision on all or some of them."""
+    if kind not in set(CandidateKind):
+        abort(404)
+    terms = current_site().administration.lexicon_tools.find_by_kind(CandidateKind(kind), MAX_BULK_TERMS)
+    return render_page("review_kind.html", kind=kind, terms=terms)
 
 
 @blueprint.post("/decide")

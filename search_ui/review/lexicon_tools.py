@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from docstore.terms.review import RelatedTerms
 from domain.concept import Concept, ConceptFormat
+from domain.message import Message
 from domain.review import CandidateKind, ReviewDecision
 from domain.term import ConceptTerm, Lexicon, Term, VersionCheck
 from text.segment import Segmenter
@@ -68,7 +69,7 @@ class LexiconTools:
     publish: Callable[[str, str], Lexicon]
     revert: Callable[[int, str], Lexicon]
     difference: Callable[[int, int], list[VersionChange]]
-    import_list: Callable[[str, bytes, str], int]
+    import_list: Callable[[str, bytes, str], Message]
     preview_import: Callable[[str, bytes], ImportPreview]
     export: Callable[[str], str]
     export_concepts: Callable[[ConceptFormat], bytes]

@@ -1,6 +1,5 @@
 """The other review pages: history, versions, preview of the next version, statistics."""
 
-import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -19,9 +18,9 @@ from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
+from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text, truncate_query
 from search_ui.review.lexicon_tools import VersionProposal
-from search_ui.review.listing import load_page
 from search_ui.review.preview import compare_rankings
 from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name, find_terms_of_decisions
 
@@ -43,12 +42,6 @@ EXPORT_EXTENSIONS = {
     "concepts": "csv",
 }  # file extension by format
 CONCEPT_FORMATS: Mapping[str, ConceptFormat] = {"skos": "skos", "tbx": "tbx", "concepts": "csv"}
-_NUMBER_RE = re.compile("[0-9]{1,6}")
-
-
-def _int_param(name: str, default: int) -> int:
-    text = request.values.get(name, "")
-    return int(text) if _NUMBER_RE.fullmatch(text) else default
 
 
 @blueprint.get("/history")
@@ -76,8 +69,8 @@ def versions() -> BaseResponse:
     administration = current_site().administration
     published = administration.store.lexicons.list_versions()
     newest = published[0][0].version if published else 0
-    after = min(_int_param("after", newest), newest)
-    before = min(_int_param("before", max(0, after - 1)), newest)
+    after = min(parse_number(request.args.get("after", ""), newest), newest)
+    before = min(parse_number(request.args.get("before", ""), max(0, after - 1)), newest)
     changes = administration.lexicon_tools.difference(before, after)
     return render_page(
         "review_versions.html",
@@ -96,7 +89,7 @@ def versions() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def revert() -> BaseResponse:
     """Restore an older version."""
-    number = _int_param("version", -1)
+    number = parse_number(request.form.get("version", ""), -1)
     try:
         new_version = current_site().administration.lexicon_tools.revert(number, current_account_name())
     except LexiconError as error:
@@ -131,7 +124,7 @@ def import_list() -> BaseResponse:
                 total=len(preview.changes),
                 unchanged_count=preview.unchanged_count,
             )
-        count = tools.import_list(upload.filename, content, current_account_name())
+        message = tools.import_list(upload.filename, content, current_account_name())
     except DictionaryError as error:
         faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)
@@ -141,7 +134,7 @@ def import_list() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        flash(translate("Terms imported: {n}. They take effect when you publish.", n=count))
+        flash(translate_message(message))
     return redirect(url_for("review.pages.versions"), 303)
 
 
@@ -165,7 +158,7 @@ def preview() -> BaseResponse:
     """Show what publishing would change: segmentation, and the first results of a search for `q`."""
     site = current_site()
     proposal = site.administration.lexicon_tools.proposal()
-    first = next((change.text for change in proposal.word_changes), "")
+    first = next((change.text for change in (*proposal.word_changes, *proposal.other_changes)), "")
     query = truncate_query(request.args.get("q", first), site.settings.longest_query)
     return render_page(
         "review_preview.html",

@@ -1,14 +1,15 @@
 """The list of terms as a URL describes it: filter, order and page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.review import Order, TermQuery
 from domain.term import TermClass, TermStatus
+from search_ui.list_pages import parse_number
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 from text.scripts import LANGUAGE_PATTERNS
 
@@ -16,7 +17,6 @@ TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
 ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 ASSIGNED_TO_ME = "me"
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -72,34 +72,6 @@ def parse_listing(values: Mapping[str, str], account: str) -> TermListState:
         number,
         language if language in LANGUAGE_PATTERNS else ANY_VALUE,
     )
-
-
-@dataclass(frozen=True)
-class Page(Generic[Item]):
-    """One page of a list; `number` and `last` count from 1, `total` is the number of all items."""
-
-    number: int
-    last: int
-    total: int
-    items: Sequence[Item]
-
-
-def load_page(find: Callable[[int, int], tuple[int, Sequence[Item]]], number_text: str, size: int) -> Page[Item]:
-    """Load the requested page of a list: the last one if there are fewer, the first one if the text is no number.
-
-    `find` returns the number of all items and those from an offset, up to a limit.
-    """
-    number = max(1, parse_number(number_text))
-    total, items = find((number - 1) * size, size)
-    last = max(1, -(-total // size))
-    if number > last:
-        number, (total, items) = last, find((last - 1) * size, size)
-    return Page(number, last, total, items)
-
-
-def parse_number(text: str) -> int:
-    """Parse a number of a URL or a form; 0 if it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def redirect_back() -> BaseResponse:

@@ -1,5 +1,8 @@
 """Team work in the review: comments on terms, and terms that are assigned to reviewers."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from flask import Blueprint, abort, flash, jsonify, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -8,10 +11,11 @@ from domain.errors import LexiconError
 from domain.review import MAX_COMMENT_CHARS
 from search_ui.accounts import require_role
 from search_ui.admin.operation_views import run_operation
+from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
-from search_ui.review.listing import MAX_BULK_TERMS, parse_number, redirect_back
-from search_ui.review.team_display import team_values
+from search_ui.list_pages import parse_number
+from search_ui.review.listing import MAX_BULK_TERMS, redirect_back
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 
 blueprint = Blueprint("team", __name__)
@@ -30,6 +34,18 @@ def add_comment() -> BaseResponse:
 def remove_comment() -> BaseResponse:
     """Delete the comment `comment_id` on the term `term`, if this account wrote it."""
     return _change_comments("term_comment_remove", comment_id=parse_number(request.form.get("comment_id", "")))
+
+
+def team_values(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the comments and reviewers of terms, for the templates."""
+    administration = current_site().administration
+    return {
+        "comments_by_term": administration.store.term_comments.find(texts),
+        "reviewers_by_term": administration.store.term_assignments.find(texts),
+        "reviewers": administration.review.reviewers(),
+        "max_comment_chars": MAX_COMMENT_CHARS,
+        "moment": format_timestamp,
+    }
 
 
 def _requested_term() -> str:

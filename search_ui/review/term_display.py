@@ -13,6 +13,7 @@ from domain.rising_term import RisingTerm
 from domain.term import Term, TermStatus
 from search_ui.context import current_account, current_site
 from search_ui.i18n import translate
+from search_ui.list_pages import parse_number
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 
@@ -71,11 +72,10 @@ def current_account_name() -> str:
 def expected_version(form: Mapping[str, str]) -> int | None:
     """Return the term version that a form was rendered with; None if missing. Aborts with 400 if it is invalid."""
     text = form.get("seen", "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    version = parse_number(text, -1) if text else None
+    if version == -1:
         abort(400)
-    return int(text)
+    return version
 
 
 def term_to_json(text: str, term: Term | None) -> dict[str, Any]:

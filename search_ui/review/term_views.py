@@ -13,7 +13,7 @@ from search_ui.context import current_services, current_site, render_page
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
-from search_ui.review.team_display import team_values
+from search_ui.review.team_views import team_values
 from search_ui.review.term_display import (
     MAX_TERM_CHARS,
     build_term_row,

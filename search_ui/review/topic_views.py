@@ -16,7 +16,7 @@ from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
-from search_ui.review.listing import load_page
+from search_ui.list_pages import parse_number, slice_page
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("topics", __name__, url_prefix="/admin/topics")
@@ -40,10 +40,8 @@ class TopicListing:
 
 def parse_topic_listing(values: Mapping[str, str]) -> TopicListing:
     """Parse a URL or a form. Invalid values are replaced by defaults."""
-    state, number = values.get("state", TopicState.PROPOSED), values.get("page", "1")
-    is_known_state = state in set(TopicState)
-    is_number = number.isascii() and number.isdigit() and len(number) < 7
-    return TopicListing(TopicState(state) if is_known_state else None, max(1, int(number)) if is_number else 1)
+    state, number = values.get("state", TopicState.PROPOSED), max(1, parse_number(values.get("page", "")))
+    return TopicListing(TopicState(state) if state in set(TopicState) else None, number)
 
 
 @blueprint.get("/")
@@ -72,11 +70,7 @@ def show_topic(name: str) -> BaseResponse:
     """
     topic, listing = _topic_or_404(name), parse_topic_listing(request.args)
     selected = [*_select_by_state(topic.terms, listing), *_select_by_state(topic.seeds, listing)]
-    page = load_page(
-        lambda offset, limit: (len(selected), selected[offset : offset + limit]),
-        str(listing.page_number),
-        ITEMS_PER_PAGE,
-    )
+    page = slice_page(selected, str(listing.page_number), ITEMS_PER_PAGE)
     return render_page(
         "topic.html",
         topic=topic,

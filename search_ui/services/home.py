@@ -18,6 +18,7 @@ from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.domain_terms import is_domain_term
 from text.folding import word_key
+from text.pinyin import has_han
 from text.segment import Segmenter
 from text.titles import title_key
 
@@ -34,6 +35,11 @@ class HomeContent:
     terms: Sequence[str] = ()
     sections: tuple[Facet, ...] = ()
     newest: tuple[Hit, ...] = ()
+
+    @property
+    def example_phrase(self) -> str:
+        """The most frequent term of several words or Chinese characters; "" if there is none."""
+        return next((term for term in self.terms if " " in term or has_han(term)), "")
 
 
 def load_home_content(site: SiteServices) -> HomeContent:

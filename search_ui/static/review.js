@@ -39,7 +39,8 @@ function placeDetail() {
   if (!detail) return;
   list.style.minHeight = `${detail.offsetHeight}px`; // a short list leaves no room for what follows it
   const space = Math.max(0, list.offsetHeight - detail.offsetHeight);
-  list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 - list.getBoundingClientRect().top))}px`);
+  const top = document.querySelector(".review-head").getBoundingClientRect().bottom; // stays in view on a wide screen
+  list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 + Math.max(0, top) - list.getBoundingClientRect().top))}px`);
 }
 
 async function showUsage(term) {

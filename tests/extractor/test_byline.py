@@ -18,6 +18,10 @@ def test_a_date_behind_the_name_is_no_part_of_it(between: str, date: str) -> Non
     ("text", "author"),
     [
         ("By Jane Moss | April 11, 2026 10:30 am EST", "Jane Moss"),
+        ("By Jane Moss | Apr. 11, 2026 at 4:05 p.m. ET", "Jane Moss"),
+        ("By Jane Moss — Monday, 11 April 2026 10:22 GMT", "Jane Moss"),
+        ("By Jane Moss and John Roe | Published: 11th April, 2026", "Jane Moss, John Roe"),
+        ("By Jane Sun | Last updated on April 11, 2026", "Jane Sun"),
         ("April 11, 2026 | By Jane Moss", "Jane Moss"),
         ("April 11, 2026 by Jane Moss", "Jane Moss"),
         ("By Jane Moss | April 11", "Jane Moss"),

@@ -193,13 +193,14 @@ ENTITIES = '<!DOCTYPE tbx [<!ENTITY a "aaa"><!ENTITY f SYSTEM "file:///etc/passw
          '3,zz!,天然气,preferred\n4,zh,"天然气\n气",preferred\n'.encode(),
          [(4, "Concept “2”: unknown status “nonsense”"), (2, "two preferred terms in zh: “页岩气” and “泥页岩气”"),
           (5, "“zz!” is not a language tag"), (6, "Concept “4”: “天然气 气”.*a space")]),
+        ("csv", b"concept id,term,status\n,shale gas,admitted\n", [(2, "share its concept id")]),
         ("csv", b"concept id,term,colour\n", [(1, "invalid header row")]),
         ("csv", b'concept id,term\n1,"a\n', [(2, "not valid CSV")]),
         ("csv", b"concept id,term\n1,\xff\n", [(2, "not UTF-8")]),
     ],
     ids=["markup", "id twice", "term twice", "long definition", "cut", "entities", "no TBX", "style", "RDF entities",
          "RDF/XML", "empty", "no term",
-         "Turtle", "no preferred term", "CSV rows", "CSV header", "CSV quote", "not UTF-8"],
+         "Turtle", "no preferred term", "CSV rows", "no id", "CSV header", "CSV quote", "not UTF-8"],
 )  # fmt: skip
 def test_every_invalid_concept_is_named(
     concept_format: ConceptFormat, content: bytes, errors: list[tuple[int, str]]

@@ -94,6 +94,19 @@ def test_settings_are_added_to_and_removed_from_every_form_of_section(text: str)
     assert apply_changes(edited, dict.fromkeys(changes)).count("=") == text.count("=") - text.count("'a'")
 
 
+def test_the_comment_of_a_removed_setting_goes_with_it() -> None:
+    text = (
+        "[crawl]\n# help\n# threads = 8\n# at these hours\nquiet_hours = ['1:00-6:00']\n# ours\ninside_hosts = ['a']\n"
+    )
+    assert apply_changes(text, {"crawl.quiet_hours": None}) == (
+        "[crawl]\n# help\n# threads = 8\n# ours\ninside_hosts = ['a']\n"
+    )
+    site = "[[sites]]\nurls = ['https://a.test/']\n# slow\ndelay = 9\nkeep_days = 3\n"
+    assert apply_changes(site, {"sites": [{"urls": ["https://a.test/"], "keep_days": 3}]}) == (
+        "[[sites]]\nurls = ['https://a.test/']\nkeep_days = 3\n"
+    )
+
+
 def test_a_new_setting_is_written_below_its_line_in_the_sample_file() -> None:
     sample = render_sample_toml()
     assert apply_changes(sample, {"crawl.threads": 3}) == sample.replace(

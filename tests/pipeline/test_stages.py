@@ -209,6 +209,8 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
     unknown_url = article_url + "-unknown"
     assert stop(unknown_url) == ("known", "failed", "no_link")
     assert diagnosis.diagnose_page("no url at all") is None
+    without_scheme = diagnosis.diagnose_page(article_url.partition("://")[2])
+    assert without_scheme is not None and without_scheme.url == article_url
     assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, article_url)
     assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, unknown_url) is None
     found = diagnosis.diagnose_page(article_url)

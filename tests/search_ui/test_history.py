@@ -39,14 +39,14 @@ def test_all_areas_are_in_one_list(site: MemorySite) -> None:
     rows = cells(found, "#history")
     assert [row[1] for row in rows] == ["ann", "bob", "ann", "ann", "ann", "System", "System", "ann", "bob"]
     assert [row[2] for row in rows][:2] == ["Take page down", "Change setting"] and rows[6][2].endswith("undone")
-    assert rows[0][3] == f"{URL}<b>court" and rows[1][3] == "crawl.threads(default) → 4"
+    assert rows[0][3] == f"{URL}<b>court" and rows[1][3].endswith(" crawl.threads(default) → 4")
     assert rows[2][3] == "a.testcrawl.seeds: (empty) → https://b.test/crawl.js: (empty) → On"  # only the difference
     assert found.select("#history a[href='/admin/sites/a.test/settings']")
     assert rows[3][3] == "bobReport viewer → Reviewer, Administrator"
     assert rows[4][3] == "choReport viewer → Reviewer, Administrator"
     assert rows[5][3] == rows[6][3] == "钻井, 页岩气"
     assert rows[7][2] == "a_code_of_tomorrow"
-    assert rows[8][3] == "alerts.webhooksecret value, not recorded; it cannot be undone"
+    assert rows[8][3] == "Webhook URL alerts.webhooksecret value, not recorded; it cannot be undone"
     undoable = [bool(row.select("form")) for row in found.select("#history tbody tr")]
     assert undoable == [True, False, False, False, True, True, False, False, False]
     assert not page_at(signed_in(site, Role.REPORTS)[0], "/admin/history").select("#history form")

@@ -90,6 +90,7 @@ def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
     client = site_app(FakeSearch(documents), actions).test_client()
     page = BeautifulSoup(client.get("/").text, "lxml")
     assert [link.text for link in page.select("#terms a")] == ["页岩气"]
+    assert "例如“页岩气”" in page.select_one(".hint").text  # type: ignore[union-attr]
     assert len(page.select("#newest > li")) == MAX_NEWEST
     assert [image["src"] for image in page.select("img")] == ["/picture/doc3"]
     sections = page.select("#sections a")
@@ -101,6 +102,7 @@ def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
 def test_without_an_index_there_is_still_the_box() -> None:
     page = BeautifulSoup(site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/").text, "lxml")
     assert page.select_one("#q") is not None and page.select(".front, #terms") == []
+    assert "“" not in page.select_one(".hint").text  # type: ignore[union-attr]
 
 
 def test_the_terms_beside_the_results_are_no_persons_or_units() -> None:

@@ -64,7 +64,8 @@ def test_candidates_stand_by_score_with_their_evidence() -> None:
     page = get(client, "/admin/lexicon")
     assert [row.h2.bdi.text for row in page.select(".term")] == ["页岩气", "页岩", "页岩气水平井", "低分"]
     first = page.select_one(".term")
-    assert [value.text for value in first.select(".figures-of-term dd")][:2] == ["9.50", "12"]
+    assert first.select_one(".figures-of-term dd").text == "12"
+    assert first.select_one("details:has(.score-parts) summary").text.endswith("9.50")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", first.select_one(".figures-of-term time").text)
     assert [value.text for value in first.select(".score-parts dd")] == ["-0.25", "2.50"]
     assert [mark.text for mark in first.select(".contexts mark")] == ["页岩气", "页岩气"]
@@ -491,6 +492,7 @@ def test_an_automatic_version_is_taken_back_in_one_step() -> None:
     held.review.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
     held.review.publish(AUTOMATIC_ACTOR)
     [button] = get(client, "/admin/lexicon/versions").select("#versions form")
+    assert button.parent.name == "details"  # the first press only says what a second one does
     assert button.button.text == "撤回此版" and button.select_one("[name=version]")["value"] == "0"
     client.post("/admin/lexicon/revert", data={"token": token, "version": "0"})
     assert held.store.review_queue.find_terms(["词0"])["词0"].status is TermStatus.CANDIDATE
@@ -511,6 +513,10 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     asked = [dict(params)["part0_text"] for params in search.asked if "part0_text" in dict(params)]
     assert asked == ['"世界"', '"世界石油大会"']
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
+    held.review.import_list("words.txt", "天然气".encode(), "li")  # is segmented so without the lexicon too
+    page = get(client, "/admin/lexicon/preview")
+    assert [change.a.text for change in page.select("#cuts h3")] == ["世界石油大会"]
+    assert [line.code.text for line in page.select(".diff .plus")] == ["天然气 n"]
 
 
 @pytest.mark.parametrize(
@@ -589,6 +595,8 @@ def test_a_list_is_taken_in_by_the_browser() -> None:
         ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
     )
     assert [act.kind for act in held.store.review_history.list_decisions("", "", 0, 1)[1]] == [ReviewDecisionKind.ADD]
+    concepts = "concept id,term\n1,甲烷\n1,methane\n".encode()
+    assert "已导入 1 个概念，共 2 个术语" in send_list(client, token, concepts, "c.csv").text
     table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
     assert "已导入 1 个术语" in send_list(client, token, table, "terms.CSV").text
 

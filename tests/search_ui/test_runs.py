@@ -54,7 +54,7 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
     found = page_at(client, "/admin/runs/7?lang=en")
     [crawl, extract] = cells(found, "#stages")
     assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
-    assert "not found 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
+    assert "not found: 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
     chinese = page_at(client, "/admin/runs/7?lang=zh").select("#stages .stage.muted")
     assert [(note.get("lang"), note.text) for note in chinese] == [
         ("en", "a note"),

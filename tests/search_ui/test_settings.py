@@ -14,7 +14,7 @@ from domain.account import Role
 from domain.setting import Group, setting_fields
 from pipeline.settings import SECTIONS, load_settings
 from pipeline.site_admin.settings_editor import SPECS
-from search_ui.i18n import load_catalog, translate_message_to
+from search_ui.i18n import load_catalog, load_names, translate_message_to
 from tests.builders import page_at
 from tests.site_fixture import MemorySite, sign_in, site_app
 
@@ -93,14 +93,14 @@ def test_every_setting_is_in_one_group_and_has_a_field(tmp_path: Path) -> None:
         for name, section in SECTIONS.items()
         for field in map(attrgetter("name"), setting_fields(section))
     ]
-    assert sorted(paths) == sorted(known)
+    assert sorted(paths) == sorted(known) == sorted(load_names()["setting"])
     found = Site(tmp_path).page()
     ids = [str(field["id"]) for field in found.select(".setting")]
     assert ids == [f"setting-{path.replace('.', '-')}" for path in paths]
     delay = found.select_one("#setting-crawl-delay")
     assert delay is not None
     assert re.sub(r"\s+", " ", delay.text).strip() == (
-        "crawl.delay minimum seconds between two requests to one host; see also speed_up "
+        "Crawl delay crawl.delay minimum seconds between two requests to one host; see also speed_up "
         "Default: 1 · Takes effect at the next run"
     )
     assert delay.select("input[value='2']")
@@ -206,6 +206,15 @@ def test_a_change_outside_is_a_conflict_that_keeps_both_changes(tmp_path: Path) 
     assert site.send(parsed(site.send(conflict, "review")), "save").status_code == 303
     settings = load_settings(site.path)
     assert (settings.crawl.delay, settings.crawl.threads) == (9, 4)
+
+
+def test_a_conflict_names_the_account_that_changed_the_file(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    review = parsed(site.send(site.page(), "review", crawl__threads="4"))
+    other_tab = parsed(site.send(site.page(), "review", crawl__delay="9"))
+    assert site.send(other_tab, "save").status_code == 303
+    conflict = parsed(site.send(review, "save"), 409).select_one("#conflict")
+    assert conflict is not None and re.match(r"The file was changed by someone at \d\d:\d\d\. The page", conflict.text)
 
 
 def test_back_keeps_the_changes(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> 
     assert page.select_one("#automatic") is None and page.select_one("#newest b") is None
     json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
     assert json_ld["@type"] == "DefinedTerm" and json_ld["name"] == "页岩气" and "shale gas" in json_ld["alternateName"]
-    assert json_ld["url"] in page.select_one("#citation").text and json_ld["url"] in page.select_one("#bibtex").text
+    assert json_ld["url"] == page.select_one("link[rel=canonical]")["href"]
     assert page_at(reader, "/term/水平井?lang=en").select_one("#automatic").text == "Accepted automatically"
     assert "自动采纳" in page_at(reader, "/term/水平井?lang=zh").h1.text
 
@@ -168,6 +168,11 @@ HOSTILE_NAMES = [
 def test_what_is_not_published_has_no_page(reader: FlaskClient, path: str, name: str) -> None:
     response = reader.get(path + quote(name, errors="surrogateescape"))
     assert response.status_code == 404 and "<script>alert" not in response.text
+
+
+def test_the_error_page_of_an_unknown_term_searches_for_it(reader: FlaskClient) -> None:
+    page = BeautifulSoup(reader.get("/term/未知词").text, "lxml")
+    assert page.select_one("form[action='/search'] #q")["value"] == "未知词"
 
 
 def test_a_withdrawn_term_has_no_page_before_the_next_version(reader: FlaskClient, actions: MemorySite) -> None:
@@ -210,6 +215,10 @@ def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: 
         ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
     ]
     actions.review.edit_concept("页岩气", terms, "anna", None)
+    page = page_at(reader, "/term/页岩气?lang=en")
+    stable_url = page.select_one("#stable-link")["href"]
+    assert stable_url in page.select_one("#citation").text and stable_url in page.select_one("#bibtex").text
+    assert page.select_one("link[rel=canonical]")["href"].endswith(f"/term/{quote('页岩气')}")
     names = {row.dt.text: row.dd.text for row in page_at(reader, "/term/页岩气?lang=en").select("#details > div")}
     assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
     assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
@@ -277,7 +286,9 @@ def test_a_search_for_a_term_shows_its_card(reader: FlaskClient, query: str) -> 
     assert {link["href"] for link in card.select("a")} == {f"/term/{quote('页岩气')}"}
 
 
-@pytest.mark.parametrize("query", ["页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"])
+@pytest.mark.parametrize(
+    "query", ["tcp/ip", "页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"]
+)
 def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
     assert page_at(reader, f"/search?q={query}").select_one("#term-card") is None
 
