@@ -110,16 +110,14 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             if not {CSV_COLUMNS[0]} <= set(header) <= set(CSV_COLUMNS):
-                yield (
-                    line_number,
-                    Message(
-                        "invalid header row: {header}; allowed columns of a list of terms: {columns} (term is "
-                        "required), of concepts: {concept_columns} (concept id and term are required)",
-                        header=", ".join(header)[:100],
-                        columns=CSV_COLUMNS,
-                        concept_columns=concept_csv.CSV_COLUMNS,
-                    ),
+                message = Message(
+                    "invalid header row: {header}; allowed columns of a list of terms: {columns} (term is required), "
+                    "of concepts: {concept_columns} (concept id and term are required)",
+                    header=", ".join(header)[:100],
+                    columns=CSV_COLUMNS,
+                    concept_columns=concept_csv.CSV_COLUMNS,
                 )
+                yield line_number, message
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))

@@ -1,9 +1,12 @@
 """Sample pages with their extraction, for a person who decides whether the extraction is right."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, count, islice, zip_longest
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
@@ -33,7 +36,7 @@ def load_sample_pages(
 
     Pages without an article are yielded at the end if there are fewer articles.
     """
-    candidates = chain.from_iterable(zip_longest(*(site.sample_urls for site in sites)))
+    candidates = chain.from_iterable(zip_longest(*(spread_kinds(site.sample_urls) for site in sites)))
     urls = islice((url for url in candidates if url), MAX_ATTEMPTS)
     article_count, unreadable = 0, list[SamplePage]()
     modules = ["pipeline.search_site.html_sanitizer", *EXTRACTOR_MODULES]
@@ -48,16 +51,21 @@ def load_sample_pages(
                 sample = read_sample(page, process, extract) if isinstance(page, Page) else None
             except PlumblineError:  # another page will do
                 continue
-            if sample is None:  # a redirect
-                continue
-            if sample.problem:
+            if sample is not None and sample.problem:
                 unreadable.append(sample)
-                continue
-            yield sample
-            article_count += 1
-            if article_count == SAMPLE_COUNT:
-                return
+            elif sample is not None:  # no redirect
+                yield sample
+                article_count += 1
+                if article_count == SAMPLE_COUNT:
+                    return
     yield from unreadable[: SAMPLE_COUNT - article_count]
+
+
+def spread_kinds(urls: Sequence[str]) -> Sequence[str]:
+    """Return the URLs with the first of each folder (section, language) and file type before the second of each."""
+    numbers = defaultdict[tuple[tuple[str, ...], str], Iterator[int]](count)
+    paths = {url: PurePosixPath(urlsplit(url).path) for url in urls}
+    return sorted(urls, key=lambda url: next(numbers[paths[url].parts[1:-1][:1], paths[url].suffix]))
 
 
 def read_sample(page: Page, process: WorkerProcess, extract: ExtractSettings) -> SamplePage:

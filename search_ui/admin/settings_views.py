@@ -5,7 +5,6 @@ the account has changed are known even if the file changes meanwhile.
 """
 
 import json
-import time
 from collections.abc import Mapping
 from zlib import crc32
 
@@ -17,6 +16,7 @@ from domain.errors import SettingsConflictError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
 from search_ui.admin.settings_form import HIDDEN_VALUE, NEW_HIDDEN_VALUE, Edits, SettingsForm
+from search_ui.admin.views import format_timestamp
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message, translate_setting_help
 
@@ -141,10 +141,4 @@ def describe_conflict(changed_at: float) -> Mapping[str, str | None]:
     """Return when the file was changed (epoch seconds), and the account whose operation was recorded then, or None."""
     records = current_site().store.operations.find()
     accounts = [record.account for record in records if abs(record.at - changed_at) < MAX_RECORDING_SECONDS]
-    return {"time": format_change_time(changed_at, current_site().clock()), "account": next(iter(accounts), None)}
-
-
-def format_change_time(changed_at: float, now: float) -> str:
-    """Return epoch seconds as a time of the server's time zone, with the date unless it is today."""
-    changed, today = time.localtime(changed_at), time.localtime(now)
-    return time.strftime("%H:%M" if changed[:3] == today[:3] else "%Y-%m-%d %H:%M", changed)
+    return {"time": format_timestamp(changed_at), "account": next(iter(accounts), None)}

@@ -19,7 +19,7 @@ from domain.page import Link
 from extractor.settings import ExtractSettings
 from pipeline.settings import Settings, build_settings
 from pipeline.site_admin import setup_backend, setup_server
-from pipeline.site_admin.sample_pages import load_sample_pages
+from pipeline.site_admin.sample_pages import load_sample_pages, spread_kinds
 from pipeline.site_admin.setup_backend import FolderSetup, render_settings
 from pipeline.site_admin.setup_state import load_state, save_state
 from pipeline.site_admin.site_check import check_site, choose_sample_urls, with_forecast
@@ -106,6 +106,11 @@ def test_samples_are_feed_entries_then_headlines_then_the_newest_of_the_sitemap(
     entries = [SitemapEntry("http://a.test/old", 1.0), SitemapEntry("http://a.test/new", 2.0)]
     chosen = choose_sample_urls("http://a.test/", [SitemapEntry("http://a.test/f")], entries, links)
     assert chosen == ("http://a.test/f", "http://a.test/h", "http://a.test/new", "http://a.test/old")
+
+
+def test_samples_are_of_each_section_and_file_type() -> None:
+    urls = [f"http://a.test/{path}" for path in ("news/1", "news/2", "news/3", "en/1", "news/4.pdf", "5")]
+    assert [urls.index(url) for url in spread_kinds(urls)] == [0, 3, 4, 5, 1, 2]
 
 
 def test_sample_pages_are_articles_before_other_pages() -> None:

@@ -199,6 +199,7 @@ def test_an_invalid_parameter_is_reported_beside_its_field_and_the_results_stay(
     client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
     page = soup(client.get(f"/search?q=页岩气&{name}={value}"))
     assert len(page.select("#hits > li")) == 10 and page.select_one(f"#error-{name}").text
+    assert name != "page" or page.select_one("#total #error-page")  # above the results of page 1
     field = page.select_one(f"input[name={name}][aria-describedby=error-{name}]")
     assert field is None if name in ("page", "sort") else field["value"] == value.partition("&")[0]
     assert client.get(f"/api/v1/search?q=页岩气&{name}={value}").status_code == 400
