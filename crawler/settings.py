@@ -72,6 +72,7 @@ class CrawlSettings:
         "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
         "network, e.g. 10.0.0.0/8 or fd00::/8",
         group="identity",
+        is_file_only=True,
     )
     connect_timeout: float = setting(10.0, "seconds to wait for a connection", group="identity")
     read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
@@ -115,6 +116,7 @@ class CrawlSettings:
         (),
         "files with word relations for the topic, relative to the TOML file: Cilin, Open Wordnet, HowNet",
         group="what",
+        is_file_only=True,
     )
     strategy: str = setting(
         AUTO,

@@ -27,7 +27,7 @@ class Secrecy(StrEnum):
 
     NONE = "none"
     ALL = "all"
-    WITH_CREDENTIALS = "with_credentials"  # URLs with a user name or password before the host
+    WITH_CREDENTIALS = "with_credentials"  # URLs with a user name before the host, or with parameters
 
 
 def setting(
@@ -39,6 +39,7 @@ def setting(
     group: Group = "",
     effect: SettingEffect | None = None,
     secrecy: Secrecy = Secrecy.NONE,
+    is_file_only: bool = False,
 ) -> T:
     """Define a field of a settings class.
 
@@ -51,9 +52,10 @@ def setting(
         group: Place on the settings page; by default the `GROUP` of its class.
         effect: When a change takes effect; by default the `EFFECT` of its class, or at the next run.
         secrecy: Which values are never shown.
+        is_file_only: It names a file, a folder or an inside host. The search site shows it and never changes it.
     """
     metadata = {"help": text, "least": minimum, "most": maximum, "names": tuple(names)}
-    metadata |= {"group": group, "effect": effect, "secrecy": secrecy}
+    metadata |= {"group": group, "effect": effect, "secrecy": secrecy, "is_file_only": is_file_only}
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)  # type: ignore[return-value]
     return field(default=default, metadata=metadata)
@@ -66,7 +68,7 @@ def setting_fields(settings_class: type[Any]) -> "list[Field[Any]]":
 
 def hides_value(secrecy: Secrecy, text: str) -> bool:
     """Return True if the value `text` of a setting must not be shown."""
-    return secrecy is Secrecy.ALL or (secrecy is Secrecy.WITH_CREDENTIALS and "@" in text)
+    return secrecy is Secrecy.ALL or (secrecy is Secrecy.WITH_CREDENTIALS and ("@" in text or "?" in text))
 
 
 def violated_bound(path: str, value: float, metadata: Mapping[str, Any]) -> Message | None:

@@ -21,6 +21,7 @@ class IndexSettings:
         "ZooKeeper zk://host:2181,host:2181/solr; empty: the embedded Solr. With a password, set "
         "http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL",
         secrecy=Secrecy.WITH_CREDENTIALS,
+        is_file_only=True,
     )
     shards: int = setting(
         1,
@@ -35,7 +36,9 @@ class IndexSettings:
         0, "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports", minimum=0, maximum=64535
     )
     solr_heap: str = setting("512m", "Java heap of the embedded Solr, for example 512m or 2g")
-    solr_jars: str = setting("", "folder for the jars of the embedded Solr; empty: the cache folder of the user")
+    solr_jars: str = setting(
+        "", "folder for the jars of the embedded Solr; empty: the cache folder of the user", is_file_only=True
+    )
     batch: int = setting(100, "documents per request to Solr")
     start_timeout: float = setting(120.0, "maximum seconds for the embedded Solr to start")
     request_timeout: float = setting(30.0, "maximum seconds to wait for a response of Solr")

@@ -42,7 +42,9 @@ class LexiconSettings:
     )
     min_frequency: int = setting(2, "minimum number of occurrences of a term in the corpus")
     rules: str = setting(
-        "improved", "c_value: part-of-speech patterns of terms: improved, derived, plain, or the path of a rule file"
+        "improved",
+        "c_value: part-of-speech patterns of terms: improved, derived, plain, or the path of a rule file",
+        is_file_only=True,
     )
     tag_matching: str = setting(
         "prefix", "c_value: prefix: rule tag n also matches ns, nt, nz (one more letter); exact: only n"

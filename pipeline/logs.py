@@ -34,9 +34,10 @@ SECRET_VARIABLES = (
 MIN_SECRET_LENGTH = 4  # characters; shorter values match unrelated text
 MASK = "***"
 _configured_secrets: set[str] = set()
-_URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
+_URL_PASSWORD = re.compile(r"(://(?:[^/\s:@]*:)?)[^\s/]+@")
 _NAMED_SECRET = re.compile(
-    r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S{0,11}\d|\S{12})"""
+    r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)"""
+    r"""(["']?\s*=\s*["']?|["']\s*:\s*["']?|(?:\s*:\s*["']?|\s+)(?=\S{0,11}\d|\S{12}))"""
     r"""[^\s"',;&]+"""
 )
 
@@ -46,7 +47,7 @@ def configure_logging(path: Path, log_format: str = LOG_FORMATS[0]) -> None:
     logging.getLogger().handlers[:] = [create_file_handler(path, log_format)]
     logging.getLogger().setLevel(logging.INFO)
     logging.raiseExceptions = False  # no traceback on the terminal if the log cannot be written
-    for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer"):
+    for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer", "mcp"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

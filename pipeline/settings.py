@@ -56,7 +56,7 @@ class VerticalSettings:
     name: str = setting(
         "", "name of the vertical, shown on the search page", group="what", effect=SettingEffect.AT_ONCE
     )
-    data_dir: str = setting("data", "data folder, relative to the TOML file")
+    data_dir: str = setting("data", "data folder, relative to the TOML file", is_file_only=True)
     log_format: str = setting(
         "text",
         "format of logs/plumb.log and of progress messages on standard error: text for people, json for programs",
@@ -74,6 +74,7 @@ class StoreSettings:
         "",
         "SQLAlchemy URL of the store, for example postgresql+psycopg://user@host/name; empty: SQLite in data_dir",
         secrecy=Secrecy.WITH_CREDENTIALS,
+        is_file_only=True,
     )
     warc: str = setting(
         "",
@@ -81,6 +82,7 @@ class StoreSettings:
         "'plumbline-search[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
         "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
         "they stay in data_dir",
+        is_file_only=True,
     )
     warc_megabytes: int = setting(512, "size in MB at which a WARC file is closed and the next one is started")
     keep_days: int = setting(

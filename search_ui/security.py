@@ -1,5 +1,6 @@
 """Security headers, sessions, form tokens and known devices."""
 
+import hashlib
 import ipaddress
 import secrets
 from collections.abc import Mapping
@@ -31,7 +32,6 @@ LIST_UPLOAD_ENDPOINTS = frozenset({"review.pages.import_list", "settings.edit", 
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
 TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
-DEVICE_COOKIE = "plumbline_device"
 DEVICE_DAYS = 365
 
 
@@ -57,7 +57,8 @@ def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFPr
     app.session_interface = _SecureOverHttpsSessions()
     app.permanent_session_lifetime = timedelta(hours=SESSION_COOKIE_HOURS)
     app.config.update(
-        SESSION_COOKIE_NAME="plumbline",
+        # Cookies ignore the port, so the sites of two verticals on one host need different names.
+        SESSION_COOKIE_NAME=f"plumbline_{hashlib.sha256(secret_key).hexdigest()[:8]}",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         MAX_CONTENT_LENGTH=MAX_FORM_BYTES,
@@ -110,10 +111,15 @@ def is_local_request() -> bool:
     return is_loopback and (not is_forwarded or bool(current_app.config[TRUSTED_PROXIES_KEY]))
 
 
+def cookie_name(purpose: str) -> str:
+    """Return the name of a cookie of this vertical beside the session."""
+    return f"{current_app.config['SESSION_COOKIE_NAME']}_{purpose}"
+
+
 def remember_device(response: BaseResponse, name: str) -> None:
     """Set the device cookie: the account `name` has signed in with this browser (OWASP: device cookies)."""
     response.set_cookie(
-        DEVICE_COOKIE,
+        cookie_name("device"),
         str(_device_signer().dumps([name, get_known_device(name) or secrets.token_hex(8)])),
         max_age=DEVICE_DAYS * 86_400,
         path="/admin",
@@ -127,7 +133,7 @@ def get_known_device(name: str) -> str:
     """Return the id of the device if the account `name` has signed in on it before, else ""."""
     try:
         account_name, device = _device_signer().loads(
-            request.cookies.get(DEVICE_COOKIE, ""), max_age=DEVICE_DAYS * 86_400
+            request.cookies.get(cookie_name("device"), ""), max_age=DEVICE_DAYS * 86_400
         )
     except (BadData, ValueError, TypeError):
         return ""

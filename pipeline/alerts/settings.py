@@ -22,7 +22,7 @@ class AlertSettings:
     GROUP: ClassVar[Group] = "alerts"
     mail_to: tuple[str, ...] = setting((), "mail addresses that receive alerts; empty: no mail")
     mail_from: str = setting("", "sender address of the mails; empty: the first address of mail_to")
-    smtp: str = setting("localhost:25", "mail server, as host:port")
+    smtp: str = setting("localhost:25", "mail server, as host:port", is_file_only=True)
     smtp_security: str = setting(
         "none", "encryption of the connection to the mail server: none, starttls or tls", names=SMTP_SECURITY_MODES
     )
@@ -31,14 +31,18 @@ class AlertSettings:
         "user name for the mail server, if required; the password is in the variable "
         "PLUMB_SMTP_PASSWORD or in smtp_password_file",
     )
-    smtp_password_file: str = setting("", "file that contains only the password, relative to the TOML file")
+    smtp_password_file: str = setting(
+        "", "file that contains only the password, relative to the TOML file", is_file_only=True
+    )
     webhook: str = setting(
         "",
         "URL that receives alerts as a JSON POST request, {text, vertical, alerts}; if the URL is "
         "secret, set it in the variable PLUMB_ALERTS_WEBHOOK instead",
         secrecy=Secrecy.ALL,
     )
-    inside_hosts: tuple[str, ...] = setting((), "hosts on a private network that the webhook may use: host[:port]")
+    inside_hosts: tuple[str, ...] = setting(
+        (), "hosts on a private network that the webhook may use: host[:port]", is_file_only=True
+    )
     language: str = setting("en", "language of mails and webhook messages: en or zh", names=LANGUAGES)
     silent_days: int = setting(7, "alert when a site has had no new page for this many days; 0: never", minimum=0)
     rising_terms: bool = setting(False, "alert when terms suddenly occur in many more documents")

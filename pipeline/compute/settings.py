@@ -31,7 +31,9 @@ class ClusterSettings:
         "the extra cluster and store.url)",
         names=(LOCAL, DASK),
     )
-    scheduler: str = setting("", "address of the Dask scheduler, such as tcp://scheduler.example.org:8786")
+    scheduler: str = setting(
+        "", "address of the Dask scheduler, such as tcp://scheduler.example.org:8786", is_file_only=True
+    )
     dashboard: str = setting(
         "",
         "URL of the Dask dashboard behind a proxy, such as https://dask.example.org/status; /admin links "

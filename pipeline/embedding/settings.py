@@ -19,13 +19,16 @@ class EmbedSettings:
         DEFAULT_MODEL,
         "model for semantic search: default (small models for Chinese and English, downloaded once), off, "
         "or a folder with model.onnx and tokenizer.json",
+        is_file_only=True,
     )
     languages: tuple[str, ...] = setting((), "languages that your own model supports, such as zh, en; empty: all")
     pooling: str = setting("cls", "how your own model pools token vectors: cls or mean", names=POOLING_MODES)
     query_prefix: str = setting("", "prefix that your own model expects before a query")
     document_prefix: str = setting("", "prefix that your own model expects before a text")
     near_enough: float = setting(0.5, "minimum cosine similarity of your own model for a semantic match")
-    jars: str = setting("", "folder for the jars of the default models; empty: the user's cache folder")
+    jars: str = setting(
+        "", "folder for the jars of the default models; empty: the user's cache folder", is_file_only=True
+    )
     passages: int = setting(
         4,
         "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none",

@@ -56,6 +56,7 @@ class SettingSpec:
     secrecy: Secrecy
     group: Group
     effect: SettingEffect
+    is_file_only: bool
 
 
 class FileSettingsEditor:
@@ -120,6 +121,7 @@ class FileSettingsEditor:
 
         Raises SettingsError, or SettingsConflictError if the file changes at the same time.
         """
+        find_changeable(path)
 
         def find_changes(sections: Sections) -> Mapping[str, object | None]:
             return {path: before} if stored_value(sections, path) == after else {}
@@ -148,6 +150,7 @@ class FileSettingsEditor:
             choices=("true", "false") if spec.kind is SettingKind.SWITCH else tuple(ALLOWED_VALUES.get(spec.path, ())),
             is_set=key in raw.get(section, {}),
             is_secret=is_hidden,
+            is_file_only=spec.is_file_only,
             overridden_by=variable if source is OverrideSource.ENVIRONMENT else source or "",
             needs_restart=site_text != text and effect in (SettingEffect.RESTART, SettingEffect.RUN_AND_RESTART),
             site_text=None if is_hidden or site_text == text else site_text,
@@ -159,14 +162,23 @@ def parse_edits(edits: Edits) -> tuple[dict[str, object | None], dict[str, str]]
     changes: dict[str, object | None] = {}
     errors: dict[str, str] = {}
     for path, text in edits.items():
-        spec = SPECS.get(path)
         try:
-            if spec is None:
-                raise SettingsError(f"unknown setting {path}")
-            changes[path] = parse_edit(spec, text)
+            changes[path] = parse_edit(find_changeable(path), text)
         except SettingsError as error:
             errors[path] = error_message(error)
     return changes, errors
+
+
+def find_changeable(path: str) -> SettingSpec:
+    """Return a setting. Raises SettingsError if it is unknown, or if it is changed in the file only."""
+    spec = SPECS.get(path)
+    if spec is None:
+        raise SettingsError(f"unknown setting {path}")
+    if spec.is_file_only:
+        raise SettingsError(
+            "{path} names files, folders or hosts of the server: change it in the settings file", path=path
+        )
+    return spec
 
 
 def describe_change(edit: SettingsEdit, path: str) -> tuple[str, dict[str, object]]:
@@ -213,7 +225,7 @@ def form_text(value: Any) -> str:
 
 def iter_diff(edit: SettingsEdit) -> Iterator[str]:
     """Yield the lines of a unified diff without the values of secrets."""
-    old_text, new_text = map(hide_site_secrets, (edit.old_text, edit.new_text))
+    old_text, new_text = (hide_commented_secrets(hide_site_secrets(text)) for text in (edit.old_text, edit.new_text))
     old, new = map(tomllib.loads, (old_text, new_text))
     for path, secrecy in SECRECY_BY_PATH.items():
         before, after = stored_value(old, path), stored_value(new, path)
@@ -224,8 +236,7 @@ def iter_diff(edit: SettingsEdit) -> Iterator[str]:
             if after is not None:
                 new_text = apply_changes(new_text, {path: NEW_HIDDEN_VALUE if is_changed else HIDDEN_VALUE})
     lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=2)
-    for line in list(lines)[2:]:  # without the two lines that name the files
-        yield hide_commented_secret(line)
+    yield from list(lines)[2:]  # without the two lines that name the files
 
 
 def hide_site_secrets(text: str) -> str:
@@ -238,11 +249,13 @@ def hide_site_secrets(text: str) -> str:
     return apply_changes(text, {SITES: hidden_tables}) if hidden_tables != tables else text
 
 
-def hide_commented_secret(line: str) -> str:
-    """Hide the value in a comment such as `# webhook = ...`."""
+def hide_commented_secrets(text: str) -> str:
+    """Hide the values in comments such as `# webhook = ...`, also in those that continue on the next lines."""
     paths = (path.partition(".")[2] for path, secrecy in SECRECY_BY_PATH.items() if hides_value(secrecy, "@"))
     names = "|".join((*paths, *SECRET_KEYS))
-    return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=)\s*(?!(?:\[\]|\"\")$)\S.*$", rf"\1 {HIDDEN_VALUE}", line)
+    start = rf"^(\s*#.*\b(?:{names})\s*=)[ \t]*(?!(?:\[\]|\"\")$)\S.*$"
+    continuation = r"(?:\n[ \t]*#(?!\s*\w+\s*=).*)*"
+    return re.sub(f"{start}{continuation}", rf"\1 {HIDDEN_VALUE}", text, flags=re.M)
 
 
 def setting_kind(path: str, value_type: Any) -> SettingKind:
@@ -267,7 +280,15 @@ def iter_specs() -> Iterator[SettingSpec]:
             group = metadata["group"] or settings_class.GROUP
             effect = metadata["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
             yield SettingSpec(
-                path, types[setting.name], kind, default, metadata["help"], metadata["secrecy"], group, effect
+                path,
+                types[setting.name],
+                kind,
+                default,
+                metadata["help"],
+                metadata["secrecy"],
+                group,
+                effect,
+                metadata["is_file_only"],
             )
 
 

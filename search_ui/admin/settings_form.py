@@ -35,6 +35,7 @@ class SettingField:
         choices: The allowed values of a choice.
         is_set: True if the file has the setting.
         is_secret: True if its value is never shown.
+        is_file_only: True if it is changed in the file only.
         overridden_by: Name of the environment variable that has precedence, `command_line`, or "".
         needs_restart: True if the running search site uses another value until it restarts.
         site_text: The value that the running search site uses; None if it is that of the file, or secret.
@@ -49,6 +50,7 @@ class SettingField:
     choices: Sequence[str] = ()
     is_set: bool = False
     is_secret: bool = False
+    is_file_only: bool = False
     overridden_by: str = ""
     needs_restart: bool = False
     site_text: str | None = None

@@ -10,7 +10,7 @@ import secrets
 import threading
 from collections.abc import Callable
 
-COOKIE = "plumbline_setup"
+COOKIE = "setup"  # its purpose
 TOKEN_BYTES = 32
 
 

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.message import value_text
 from search_ui.context import YEAR_SECONDS, choose_language, language_context, remember_language, render_page
 from search_ui.i18n import translate
-from search_ui.security import init_security
+from search_ui.security import cookie_name, init_security
 from search_ui.setup import views
 from search_ui.setup.access import COOKIE, SetupAccess
 from search_ui.setup.interfaces import SetupBackend
@@ -56,13 +56,13 @@ def _start_request() -> BaseResponse | None:
     if views.current_context().finished.is_set():  # over an open connection: repeat it over a new one
         time.sleep(HANDOVER_SECONDS)
         return redirect(request.full_path.rstrip("?"), 307)
-    if access.is_allowed_cookie(request.cookies.get(COOKIE, "")):
+    if access.is_allowed_cookie(request.cookies.get(cookie_name(COOKIE), "")):
         return None
     cookie = access.redeem_token(request.args.get("token", "")) if request.path == "/setup" else ""
     if not cookie:
         return render_page("setup_closed.html", 403)
     response = redirect("/setup", 303)
-    response.set_cookie(COOKIE, cookie, max_age=YEAR_SECONDS, httponly=True, samesite="Strict")
+    response.set_cookie(cookie_name(COOKIE), cookie, max_age=YEAR_SECONDS, httponly=True, samesite="Strict")
     return response
 
 

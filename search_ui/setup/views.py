@@ -15,6 +15,7 @@ from search_ui.context import render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.originals import FRAME_HEADERS
 from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length
+from search_ui.security import cookie_name
 from search_ui.setup.access import COOKIE
 from search_ui.setup.interfaces import CheckState, SetupBackend, SetupState
 
@@ -240,6 +241,6 @@ def finish() -> BaseResponse:
     target = f"{result.site_url}{FIRST_PAGE}"
     response = _render_step("starting", target=target)
     response.headers["Refresh"] = f"{HANDOVER_SECONDS}; url={target}"
-    response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+    response.delete_cookie(cookie_name(COOKIE), httponly=True, samesite="Strict")
     current_context().finished.set()
     return response

@@ -79,7 +79,14 @@ def test_json_lines_for_machines_from_the_same_call_sites(tmp_path: Path) -> Non
     [
         ("postgresql+psycopg://plumb:s3cr:et@host/name", "postgresql+psycopg://plumb:***@host/name"),
         ("http://solr:abc@127.0.0.1:1/solr?x=1", "http://solr:***@127.0.0.1:1/solr?x=1"),
+        ("postgresql+psycopg://plumb:pa@ss@host/name", "postgresql+psycopg://plumb:***@host/name"),
+        (
+            "postgresql+psycopg://host/v?user=plumb&password=hunter",
+            "postgresql+psycopg://host/v?user=plumb&password=***",
+        ),
+        ("https://TOKEN@host/x", "https://***@host/x"),
         ("password=hunter2 tried", "password=*** tried"),
+        ("wrong password: try again", "wrong password: try again"),
         ("Authorization: Basic0123456789abc", "Authorization: ***"),
         ('{"api_key": "0123456789"}', '{"api_key": "***"}'),
         ("the secret of success", "the secret of success"),

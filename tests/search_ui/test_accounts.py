@@ -12,9 +12,11 @@ from werkzeug.routing import Rule
 
 from docstore.accounts import AccountTable
 from domain.account import Role
+from search_ui.app import create_app
 from search_ui.login_throttle import LoginThrottle, ThrottleKey, ThrottleRule
 from search_ui.passwords import hash_password, verify_password
 from search_ui.settings import SearchSettings
+from tests import site_fixture
 from tests.site_fixture import (
     OPERATOR,
     PASSWORD,
@@ -107,11 +109,11 @@ def test_signing_in_makes_a_new_token_and_signing_out_ends_it() -> None:
     before = form_token(client)
     token = sign_in(client)
     assert client.post("/admin/logout", data={"token": before}).status_code == 400
-    kept = client.get_cookie("plumbline")
+    kept = client.get_cookie(session_cookie(client))
     assert kept is not None
     assert client.post("/admin/logout", data={"token": token}).location == "/"
     assert not is_signed_in(client)
-    client.set_cookie("plumbline", kept.value)  # by whoever took it from there before
+    client.set_cookie(session_cookie(client), kept.value)  # by whoever took it from there before
     assert not is_signed_in(client)
 
 
@@ -213,8 +215,12 @@ def test_a_made_up_device_is_none(cookie: str) -> None:
     client = client_of()
     for _ in range(5):
         attempt(client)
-    client.set_cookie("plumbline_device", cookie, path="/admin")
+    client.set_cookie(f"{session_cookie(client)}_device", cookie, path="/admin")
     assert attempt(client, PASSWORD) == 429
+
+
+def session_cookie(client: FlaskClient) -> str:
+    return str(client.application.config["SESSION_COOKIE_NAME"])
 
 
 def form_token_of_signed_in(client: FlaskClient) -> str:
@@ -287,15 +293,26 @@ def test_a_stranger_is_not_told_of_a_session_that_never_was() -> None:
     assert "登录已过期" not in client_of().get("/admin/login").text
 
 
+def test_two_verticals_on_one_host_do_not_sign_each_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_of()
+    sign_in(client)
+    other_key = b"o" * 32
+    monkeypatch.setattr(site_fixture, "create_app", lambda *parts, **more: create_app(*parts[:-1], other_key, **more))
+    browser = client_of()
+    browser._cookies = client._cookies  # cookies ignore the port
+    sign_in(browser)
+    assert is_signed_in(client) and is_signed_in(browser)
+
+
 def test_another_site_s_key_opens_nothing() -> None:
     client = client_of()
     sign_in(client)
-    cookie = client.get_cookie("plumbline")
+    cookie = client.get_cookie(session_cookie(client))
     assert cookie is not None
     other = site_app()
     other.secret_key = b"another"
     stranger = other.test_client()
-    stranger.set_cookie("plumbline", cookie.value)
+    stranger.set_cookie(session_cookie(client), cookie.value)
     assert not is_signed_in(stranger)
 
 

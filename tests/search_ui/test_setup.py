@@ -133,17 +133,17 @@ def test_the_link_opens_the_pages_in_one_browser_only() -> None:
     assert first.get(f"/setup?token={setup.access.token}", base_url=BASE).status_code == 303  # a reload
     second = setup.app.test_client()
     assert second.get(f"/setup?token={setup.access.token}", base_url=BASE).status_code == 403
-    cookie = first.get_cookie("plumbline_setup", domain="127.0.0.1")
+    cookie = first.get_cookie(f"{first.application.config['SESSION_COOKIE_NAME']}_setup", domain="127.0.0.1")
     assert cookie is not None and cookie.http_only and cookie.same_site == "Strict"
 
 
 def test_the_same_browser_continues_after_a_restart() -> None:
     digests: list[str] = []
     client = setup_with(digests=digests).open_link()
-    cookie = client.get_cookie("plumbline_setup", domain="127.0.0.1")
+    cookie = client.get_cookie(f"{client.application.config['SESSION_COOKIE_NAME']}_setup", domain="127.0.0.1")
     assert cookie is not None and cookie.value not in digests
     again = setup_with(digests=digests).app.test_client()
-    again.set_cookie("plumbline_setup", cookie.value, domain="127.0.0.1")
+    again.set_cookie(cookie.key, cookie.value, domain="127.0.0.1")
     assert again.get("/setup/account", base_url=BASE).status_code == 200
 
 
@@ -260,7 +260,7 @@ def test_the_end_signs_in_and_hands_over() -> None:
     assert (answer.status_code, answer.headers["Refresh"]) == (200, "1; url=/admin/run")
     assert "正在启动" in answer.text
     assert setup.backend.is_finished and setup.finished.is_set()
-    session_cookie = client.get_cookie("plumbline", domain="127.0.0.1")
+    session_cookie = client.get_cookie(client.application.config["SESSION_COOKIE_NAME"], domain="127.0.0.1")
     assert session_cookie is not None and session_cookie.http_only
     repeated = client.get("/admin/run?lang=en", base_url=BASE)  # over the open connection
     assert (repeated.status_code, repeated.location) == (307, "/admin/run?lang=en")
