@@ -53,14 +53,13 @@ class ApiTokenTable:
 
         Args:
             account: Canonical name of the account that owns the token.
-            name: What the owner calls the token; cut to MAX_NAME_CHARS.
+            name: What the owner calls the token; at most MAX_NAME_CHARS characters.
             token_hash: At most 128 characters; no other token has it.
             scopes: What the token permits, words without commas.
         """
-        saved_name = sanitize_text(name)[:MAX_NAME_CHARS]
         row = {
             "account": account,
-            "name": saved_name,
+            "name": sanitize_text(name),
             "token_hash": token_hash,
             "scopes": ",".join(sorted(set(scopes))),
             "created_at": self._clock(),

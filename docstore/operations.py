@@ -36,13 +36,13 @@ class OperationTable:
         Raises:
             PlumblineError: The operation is not possible; nothing is changed or recorded.
         """
+        for field in operation.fields:
+            if isinstance(text := values.get(field.name), str):
+                field.check([text])
         try:
-            change = self._apply(operation, Call(account, values, expected=expected))
+            return self._apply(operation, Call(account, values, expected=expected))
         except _NothingChangedError:
             return None
-        if operation.follow_up is not None:
-            operation.follow_up(change)
-        return change
 
     def _apply(self, operation: Operation, call: Call) -> Change:
         if operation.recording is Recording.IN_TRANSACTION:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, delete, select, update
+from sqlalchemy import Connection, Row, case, delete, exists, or_, select, update
 
 from docstore.articles.page_removal import remove_pages, with_article_pages
 from docstore.database import Database
@@ -21,7 +21,7 @@ from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import mark_undone
 from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import operations, takedowns
-from docstore.schema.article_tables import article_parts, page_references
+from docstore.schema.article_tables import article_parts, index_changes, indexed_documents, page_references
 from docstore.schema.crawl_tables import topic_questions, urls
 from docstore.terms.example_sentences import remove_example_sentences
 from domain.administration import Takedown
@@ -59,7 +59,7 @@ class TakedownTable:
         Returns:
             The new takedowns, that of `url` first; empty if `url` was taken down before.
         """
-        at, reason = self._clock(), sanitize_text(reason)[:MAX_REASON_CHARS]
+        at, reason = self._clock(), sanitize_text(reason)
         with self._database.write() as connection:
             if load_takedowns(connection, [url]):
                 return []
@@ -118,6 +118,14 @@ class TakedownTable:
         with self._database.read() as connection:
             row = connection.execute(select(takedowns).where(takedowns.c.doc_id == doc_id)).first()
             return takedown_from_row(row) if row else None
+
+    def document_ids_in_index(self) -> list[str]:
+        """Return the ids of the documents that were taken down and are not deleted from the index yet."""
+        in_index = select(urls.c.url_id).join(indexed_documents, indexed_documents.c.url_id == urls.c.url_id)
+        waiting = select(urls.c.url_id).join(index_changes, index_changes.c.url_id == urls.c.url_id)
+        has_document = or_(*(exists(query.where(urls.c.url == takedowns.c.url)) for query in (in_index, waiting)))
+        with self._database.read() as connection:
+            return list(connection.scalars(select(takedowns.c.doc_id).where(has_document)))
 
     def list_all(self) -> list[Takedown]:
         """Return all takedowns: the newest first, and of each action that of the submitted URL first."""

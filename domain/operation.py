@@ -4,18 +4,19 @@ The search site shows and checks the forms of operations, the command line calls
 `docstore.operations` records each with the values before and after. An undo applies the inverse with the values before.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from domain.account import Role
+from domain.errors import PlumblineError
 from domain.message import Message
 
 Values = Mapping[str, Any]
 """JSON values by the names of fields."""
 
-
+MAX_LIST_LENGTH = 500  # submitted values of one field
 NOTHING_CHANGED = Message("Nothing was changed: the action was undone before, or its effect has changed meanwhile.")
 
 
@@ -40,6 +41,14 @@ class Field:
     is_list: bool = False
     is_required: bool = False
     missing_message: str = ""
+
+    def check(self, texts: Sequence[str]) -> None:
+        """Raise PlumblineError for a text that is too long, and for too many of them. A cut text is another text."""
+        for limit, length in ((self.max_chars, max(map(len, texts), default=0)), (MAX_LIST_LENGTH, len(texts))):
+            if length > limit:
+                raise PlumblineError(
+                    "This is too much: at most {limit}, not {length}. Nothing is changed.", limit=limit, length=length
+                )
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,6 @@ class Operation:
             has no generic form, because a view of its own or another operation gives it more values than its fields.
         unchanged_message: Shown if nothing was left to change.
         recording: How it is recorded.
-        follow_up: Called after the transaction, for effects that may wait for other programs.
     """
 
     name: str
@@ -98,7 +106,6 @@ class Operation:
     message: str = ""
     unchanged_message: str = NOTHING_CHANGED
     recording: Recording = Recording.IN_TRANSACTION
-    follow_up: Callable[[Change], None] | None = None
 
 
 @dataclass(frozen=True)

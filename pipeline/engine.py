@@ -106,6 +106,7 @@ class Engine:
         self._model_specs: tuple[ModelSpec, ...] | None = None
         self._compute_backend: ComputeBackend | None = None
         self.store = self._stack.enter_context(open_store(settings))
+        self.store.review_history.needs_second_reviewer = lambda: settings.current().lexicon.two_reviewers
 
     @property
     def index(self) -> "SolrIndex":

@@ -18,7 +18,7 @@ from search_ui.accounts import SESSION_SECONDS
 def declare_operations(engine: Engine, is_command: bool = False) -> Mapping[str, Operation]:
     """Return the operations of a vertical by name.
 
-    Commands may remove the last administrator, and wait for Solr to start.
+    Commands may remove the last administrator.
     """
     store = engine.store
     accounts = AccountOperations(store.accounts, lambda: time.time() + SESSION_SECONDS, not is_command)
@@ -29,7 +29,7 @@ def declare_operations(engine: Engine, is_command: bool = False) -> Mapping[str,
         *store.term_comments.operations,
         store.term_assignments.operation,
         *map(store.relations.operation, OPERATION_BY_STATE),
-        *takedown_operations(engine, opens_solr=is_command),
+        *takedown_operations(store.takedowns),
         *EngineRunControl(engine).operations,
         *StorePageDiagnosis(engine).operations,
         *site_operations(engine),

@@ -26,11 +26,12 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Account, Role, normalize_account_name
+from domain.errors import AccountError
 from domain.message import Message
 from search_ui.context import current_account, current_site, error_response, render_page, wants_json
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_error
 from search_ui.login_throttle import ACCOUNT_RULE, ADDRESS_RULE, LoginThrottle, ThrottleKey
-from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length, verify_password
+from search_ui.passwords import MIN_PASSWORD_CHARS, check_password_length, hash_password, verify_password
 from search_ui.security import CSRF_FIELD, client_network, get_known_device, remember_device
 
 blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
@@ -227,7 +228,7 @@ class PendingForm:
         try:
             pairs = json.loads(request.form.get("held_fields", "[]"))
             form = cls(request.form.get("held_action", ""), tuple((str(name), str(value)) for name, value in pairs))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
         return form if form.is_resubmittable() else None
 
@@ -346,15 +347,10 @@ def change_password() -> BaseResponse:
         return is_right
     if not is_right:
         return _render_account_page(403, translate("The current password is wrong"))
-    if not is_acceptable_length(new):
-        return _render_account_page(
-            422,
-            translate(
-                "The new password must have at least {n} character",
-                "The new password must have at least {n} characters",
-                n=MIN_PASSWORD_CHARS,
-            ),
-        )
+    try:
+        check_password_length(new)
+    except AccountError as error:
+        return _render_account_page(422, translate_error(error))
     if current.password_is_temporary and new == request.form.get("old", ""):
         return _render_account_page(422, translate("The new password must differ from the temporary one"))
     if new != request.form.get("again", ""):

@@ -119,7 +119,7 @@ def search_url(endpoint: str, search_request: SearchRequest, **values: Any) -> s
 
 def wants_json() -> bool:
     """Return True for API requests, `format=json`, and clients that prefer JSON to HTML."""
-    if request.path.startswith(("/api/", "/retrieval")):
+    if request.path.startswith(("/api/", "/retrieval", "/glossary.json")):
         return True
     if "format" in request.args:
         return request.args["format"] == "json"

@@ -14,15 +14,16 @@ MAX_PASSWORD_CHARS = 1000  # bounds the cost of hashing
 _HASHER = PasswordHasher()  # RFC 9106, second recommendation: 64 MiB, three passes
 
 
-def is_acceptable_length(password: str) -> bool:
-    """Return True if the password has an allowed length."""
-    return MIN_PASSWORD_CHARS <= len(_normalize(password)) <= MAX_PASSWORD_CHARS
+def check_password_length(password: str) -> None:
+    """Raise AccountError unless the password has an allowed length."""
+    limits = {"minimum": MIN_PASSWORD_CHARS, "maximum": MAX_PASSWORD_CHARS}
+    if not MIN_PASSWORD_CHARS <= len(_normalize(password)) <= MAX_PASSWORD_CHARS:
+        raise AccountError("A password must have {minimum} to {maximum} characters.", **limits)
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a new password. Raises AccountError unless `is_acceptable_length`."""
-    if not is_acceptable_length(password):
-        raise AccountError(f"a password must have {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters")
+    """Return the hash of a new password. Raises AccountError as `check_password_length`."""
+    check_password_length(password)
     return _HASHER.hash(_normalize(password))
 
 

@@ -190,7 +190,7 @@ def undo(store: Store, operation_id: int, account: str = "bert") -> bool:
 
 
 def declared_operations(store: Store) -> Mapping[str, Operation]:
-    engine = SimpleNamespace(store=store, has_index=False, settings=Settings(Path("/nowhere")))
+    engine = SimpleNamespace(store=store, settings=Settings(Path("/nowhere")))
     return declare_operations(engine)  # type: ignore[arg-type]
 
 

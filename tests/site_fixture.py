@@ -347,7 +347,7 @@ class MemorySite(StoreSiteBackend):
         super().__init__(self.engine)
         self.store, self._published, self._order = self.engine.store, NO_LEXICON, [one.text for one in terms]
         self.needs_second_reviewer = False
-        self.review.needs_second_reviewer = lambda: self.needs_second_reviewer
+        self.store.review_history.needs_second_reviewer = lambda: self.needs_second_reviewer
         self.store.lexicons.replace_candidates(terms)
         for one in terms:
             if one.status is not TermStatus.CANDIDATE:

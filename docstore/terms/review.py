@@ -49,16 +49,9 @@ class TermReview:
     Args:
         store: The store.
         check_words: Raises LexiconError for words that cannot be terms; the rule of the lexicon stage.
-        needs_second_reviewer: Returns True if a term that a reviewer accepts waits for another account.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        check_words: Callable[[Iterable[str]], None],
-        needs_second_reviewer: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.needs_second_reviewer = needs_second_reviewer
+    def __init__(self, store: Store, check_words: Callable[[Iterable[str]], None]) -> None:
         self.store = store
         self._check_words = check_words
         self._cached_shares: tuple[int, tuple[tuple[str, float], ...]] | None = None  # by text version
@@ -123,7 +116,7 @@ class TermReview:
         self._check_words(
             word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader_terms or ())) if word
         )
-        return self.store.review_history.apply(kind, edits, actor, self.needs_second_reviewer())
+        return self.store.review_history.apply(kind, edits, actor)
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
         """Set the status of terms, whatever it was; all or none."""
@@ -153,8 +146,7 @@ class TermReview:
     def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Accept `new_text` in place of `text`."""
         self._check_words([new_text])
-        history = self.store.review_history
-        return history.rename(text, new_text, actor, expected_version, self.needs_second_reviewer())
+        return self.store.review_history.rename(text, new_text, actor, expected_version)
 
     def definitions(self, text: str) -> list[Definition]:
         """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates.

@@ -46,19 +46,22 @@ from domain.term import Term, TermClass, TermStatus
 
 
 class ReviewHistory:
-    """Apply, undo and list review decisions (`store.review_history`)."""
+    """Apply, undo and list review decisions (`store.review_history`).
+
+    Attributes:
+        needs_second_reviewer: Returns True if a term that an account accepts, in whatever way, waits until another
+            account accepts it (`domain.review.status_with_two_reviewers`).
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
+        self.needs_second_reviewer: Callable[[], bool] = lambda: False
 
-    def apply(
-        self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str = "", needs_second_reviewer: bool = False
-    ) -> ReviewDecision:
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str = "") -> ReviewDecision:
         """Apply edits as one decision, completely or not at all.
 
-        A decision without changes has the id 0 and is not saved. With `needs_second_reviewer`, an accepted term waits
-        until another account accepts it (`domain.review.status_with_two_reviewers`).
+        A decision without changes has the id 0 and is not saved.
 
         Raises:
             LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, or an
@@ -66,7 +69,7 @@ class ReviewHistory:
             ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
-            return self._apply(connection, kind, edits, actor, needs_second_reviewer)
+            return self._apply(connection, kind, edits, actor)
 
     def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
@@ -111,14 +114,7 @@ class ReviewHistory:
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
-    def rename(
-        self,
-        text: str,
-        new_text: str,
-        actor: str = "",
-        seen_version: int | None = None,
-        needs_second_reviewer: bool = False,
-    ) -> ReviewDecision:
+    def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
         `new_text` inherits class, synonyms, related, broader and narrower terms, the chosen definition and the concept.
@@ -162,7 +158,7 @@ class ReviewHistory:
                 seen_version=seen_version,
             )
             edits = (old_term_edit, new_term_edit, *edits_of_narrower_terms(connection, text, new_text))
-            return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor, needs_second_reviewer)
+            return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor)
 
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
         """Undo a decision: restore the earlier state of its terms. Returns the new decision of kind UNDO.
@@ -250,12 +246,7 @@ class ReviewHistory:
     # -- inside a transaction
 
     def _apply(
-        self,
-        connection: Connection,
-        kind: ReviewDecisionKind,
-        edits: Sequence[TermEdit],
-        actor: str,
-        needs_second_reviewer: bool = False,
+        self, connection: Connection, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str
     ) -> ReviewDecision:
         edits = [replace(edit, text=sanitize_text(edit.text)) for edit in edits]
         rows = term_rows(connection, [edit.text for edit in edits])
@@ -269,7 +260,7 @@ class ReviewHistory:
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
         current_rows = rows | term_rows(connection, new_texts)
-        if needs_second_reviewer:
+        if self.needs_second_reviewer():
             effective_edits = [
                 edit_with_two_reviewers(kind, edit, current_rows[edit.text], actor) for edit in effective_edits
             ]

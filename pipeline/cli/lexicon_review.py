@@ -202,7 +202,7 @@ def open_review(engine: "Engine") -> "LexiconReview":
     """Create the review service of the vertical."""
     from pipeline.lexicon_stage.lexicon_review import LexiconReview
 
-    return LexiconReview(engine.store, lambda: engine.settings.lexicon.two_reviewers)
+    return LexiconReview(engine.store)
 
 
 def print_decision(decision: "ReviewDecision") -> None:

@@ -14,6 +14,9 @@ from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
 from pipeline.site_admin.sites import StoreSites
+from search_ui.query.solr_client import SolrBackend, match_count
+from search_ui.query.solr_query import SolrQuery, select_params
+from solr_client import solr_fields
 
 
 class StorePageDiagnosis:
@@ -28,25 +31,25 @@ class StorePageDiagnosis:
         canonical_form = canonicalize_url(url)
         return "" if isinstance(canonical_form, Reason) else document_id(canonical_form)
 
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+    def diagnose_page(self, url: str, solr: SolrBackend) -> PageDiagnosis | None:
         """Return why a page is or is not among the results; None if `url` is not a URL, with or without its scheme.
 
-        Raises SettingsError if the crawl settings are invalid.
+        Raises SettingsError if the crawl settings are invalid, and what `SolrBackend.select` raises.
         """
         forms = map(canonicalize_url, [url] if "://" in url else [f"https://{url}", f"http://{url}"])
         urls = [form for form in forms if not isinstance(form, Reason)]
         known_urls = filter(self._engine.store.status.url_report, urls)
         found_url = next(known_urls, next(iter(urls), ""))
-        return diagnose_page(self._load_facts(found_url)) if found_url else None
+        return diagnose_page(self._load_facts(found_url, solr)) if found_url else None
 
-    def _load_facts(self, url: str) -> PageFacts:
+    def _load_facts(self, url: str, solr: SolrBackend) -> PageFacts:
         engine, host, settings = self._engine, host_of(url), self._engine.settings.current().crawl
         plan = build_crawl_plan(settings)
         report = engine.store.status.url_report(url)
         rejection = rejection_reason(url, plan.url_rules, report.url_row.depth if report else 0)
-        is_in_solr = bool(
-            report and report.indexed and report.article and engine.index.get(report.article.doc_id) is not None
-        )
+        by_id = select_params(SolrQuery.term(solr_fields.ID, "doc", document_id(url)))
+        has_document = bool(report and report.indexed and report.article)
+        is_in_solr = has_document and match_count(solr.select(by_id)) > 0
         link = None
         if report is None and rejection is None:
             robots_agent = product_token(settings.user_agent)

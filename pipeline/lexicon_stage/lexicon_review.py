@@ -1,7 +1,7 @@
 """Review of terms with the lexicon stage: versions, lists and concepts, on the pages and on the command line."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from docstore.store import Store
@@ -35,8 +35,8 @@ TERMS_PER_QUERY = 500
 class LexiconReview(TermReview):
     """Review of the terms of one store, and what needs the lexicon stage: `tools` has its methods for the pages."""
 
-    def __init__(self, store: Store, needs_second_reviewer: Callable[[], bool] = lambda: False) -> None:
-        super().__init__(store, ensure_acceptable, needs_second_reviewer)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, ensure_acceptable)
         self._lock = threading.Lock()
         self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
 
@@ -82,7 +82,10 @@ class LexiconReview(TermReview):
         return self.store.lexicons.publish(replace(new, published_by=actor, note=note))
 
     def revert(self, version: int, actor: str) -> Lexicon:
-        """Publish the terms of an older version, unchecked, as a new version. Resets the status of terms to it."""
+        """Publish the terms of an older version, unchecked, as a new version. Resets the status of terms to it.
+
+        With two reviewers, terms that are not accepted now wait for another account and are not in the new version.
+        """
         table = self.store.lexicons
         if not 0 <= version <= table.latest_version():
             raise LexiconError("The lexicon has no version {version}.", version=version)
@@ -99,8 +102,10 @@ class LexiconReview(TermReview):
         removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
         edits = removals + [edit_for_entry(entry) for entry in target.entries]
         self.store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
+        accepted_texts = {term.text for term in table.accepted_terms()}
+        entries = tuple(entry for entry in target.entries if entry.text in accepted_texts)
         note = f"as version {version}"
-        return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
+        return table.publish(Lexicon(latest.version + 1, entries, note=note, published_by=actor))
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
@@ -204,11 +209,11 @@ class LexiconReview(TermReview):
         except ConceptFileError as error:
             raise LexiconError(error.line_errors[0][1]) from error
         edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
-        return self.store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor, self.needs_second_reviewer())
+        return self.store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
 
     def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
         """Change the terms as planned."""
-        return self.store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor, self.needs_second_reviewer())
+        return self.store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
 
     def proposal(self) -> VersionProposal:
         """Return the version that would be published now."""

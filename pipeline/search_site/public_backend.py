@@ -20,7 +20,7 @@ class StoreSiteBackend:
     def __init__(self, engine: Engine) -> None:
         store = engine.store
         self._engine = engine
-        self.review = LexiconReview(store, lambda: engine.settings.current().lexicon.two_reviewers)
+        self.review = LexiconReview(store)
         self.find_terms, self.published_term_states = store.lexicons.find_terms, store.lexicons.published_term_states
         self.first_version, self.find_by_concept = store.lexicons.first_version, store.review_queue.find_by_concept
         self.definitions, self.best_definitions = self.review.definitions, self.review.best_definitions

@@ -5,6 +5,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flask import Flask
@@ -25,10 +26,11 @@ from pipeline.search_site.store_metrics import StoreMetrics
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
-from search_ui.query.solr_query import Params
+from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery
 from search_ui.search_log import SearchLogWriter
 from search_ui.services.compare import LexiconResult, compare_lexicons
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +39,8 @@ class EngineSearchClient:
     """Search client for the engine's current Solr, which may restart at another URL, with the current settings.
 
     With `opens_solr` a search opens Solr if it is not open. Without it, a search fails immediately until Solr is open.
-    After an upgrade, the collection of the earlier version gets the new fields with the first query that uses one.
+    Pages that were taken down are hidden at once, also in a Solr that has not deleted them yet. After an upgrade, the
+    collection of the earlier version gets the new fields with the first query that uses one.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class EngineSearchClient:
         self._client_key: tuple[str, float, int] | None = None
         self._fields_lock = threading.Lock()
         self._has_added_fields = False
+        self._hidden_ids: Sequence[str] = ()
 
     def select(self, params: Params) -> SolrResponse:
         """Send a search request, see `search_ui.query.solr_client.SolrBackend`."""
@@ -61,6 +65,7 @@ class EngineSearchClient:
         client_key = self._engine.index.base_url, settings.timeout, settings.at_once
         if self._client is None or client_key != self._client_key:
             self._client, self._client_key = create_search_client(self._engine, settings), client_key
+        params = [*params, *self._takedown_filter()]
         try:
             return self._client.select(params)
         except UnknownFieldError:
@@ -68,6 +73,16 @@ class EngineSearchClient:
         except CollectionReplacedError:
             log.info("the collection was replaced during a query; the query is repeated")
         return self._client.select(params)
+
+    def _takedown_filter(self) -> Params:
+        """Return the filter that hides the documents of pages taken down until the index has deleted them."""
+        with suppress(StoreError):  # then those of the last request
+            self._hidden_ids = self._engine.store.takedowns.document_ids_in_index()
+        if not self._hidden_ids:
+            return []
+        hidden = QueryParam("taken_down", SolrQuery.terms(solr_fields.ID, "taken_down_ids", self._hidden_ids))
+        query = SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[hidden])
+        return [("fq", query.to_syntax()), *query.to_params()]
 
     def _add_missing_fields(self) -> None:
         """Add the fields of this version to an earlier collection, once. Waits while another thread adds them."""

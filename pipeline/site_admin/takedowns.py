@@ -1,28 +1,19 @@
-"""Pages that an operator takes down: the store first, then Solr, both before the answer to the form."""
-
-import logging
+"""Pages that an operator takes down."""
 
 from crawler.urls.canonical import canonicalize_url
-from docstore.takedowns import MAX_REASON_CHARS
+from docstore.takedowns import MAX_REASON_CHARS, TakedownTable
 from domain.account import Role
-from domain.article import document_id
-from domain.errors import PlumblineError, UrlError
+from domain.errors import UrlError
 from domain.message import Message
 from domain.operation import Call, Change, Field, Operation
 from domain.outcome import Reason
-from pipeline.engine import Engine
-
-log = logging.getLogger(__name__)
 
 
-def takedown_operations(engine: Engine, opens_solr: bool = False) -> tuple[Operation, Operation]:
+def takedown_operations(table: TakedownTable) -> tuple[Operation, Operation]:
     """Return `page_takedown` and `page_restore`, of a URL, canonical or not. They raise UrlError for other texts.
 
-    The documents are deleted from Solr at once, even while a run writes to the index. If Solr is not available, the
-    next update of the index deletes them: their deletion is logged in the store. With `opens_solr` a takedown opens
-    Solr if it is not open and the store has indexed documents.
+    The site hides the documents at once (`EngineSearchClient`). The next update of the index deletes them.
     """
-    table, store = engine.store.takedowns, engine.store
 
     def take_down(call: Call) -> Change | None:
         url, reason, other_urls = parse_url(call), call.text("reason"), call.values.get("urls", ())
@@ -40,16 +31,6 @@ def takedown_operations(engine: Engine, opens_solr: bool = False) -> tuple[Opera
         values = {"url": url, "reason": takedown.reason, "urls": [item.url for item in restored]}
         return Change(url, values, values)
 
-    def delete_documents(change: Change) -> None:
-        has_documents = store.change_log.indexed_document_count() > 0
-        if not (engine.has_index or (opens_solr and has_documents)):
-            return
-        try:
-            engine.index.delete([document_id(url) for url in change.after["urls"]])
-            engine.index.commit(soft=True)
-        except PlumblineError as error:
-            log.warning("%s was not deleted from Solr at once: %s", change.subject, error)
-
     url = Field("url", is_required=True)
     reason = Field(
         "reason", MAX_REASON_CHARS, is_required=True, missing_message=Message("Enter the reason for the takedown.")
@@ -63,7 +44,6 @@ def takedown_operations(engine: Engine, opens_solr: bool = False) -> tuple[Opera
             inverse="page_restore",
             message=Message("The page is taken down."),
             unchanged_message=Message("The page was taken down before."),
-            follow_up=delete_documents,
         ),
         Operation(
             "page_restore",

@@ -15,6 +15,7 @@ from domain.run import LiveRun, RunCounts, RunDetail, RunFigures, RunStatus, Run
 from search_ui.admin.settings_form import SettingsReader
 from search_ui.admin.site_form import SiteReader
 from search_ui.interfaces import Overview, SiteDetail, SiteReport
+from search_ui.query.solr_client import SolrBackend
 from search_ui.review.lexicon_tools import LexiconTools
 from search_ui.review.topic_tools import TopicTools
 
@@ -64,7 +65,7 @@ class Administration:
     run_figures: Callable[[], Sequence[RunFigures]]
     ended_alerts: Callable[[], Sequence[EndedAlert]]
     has_alert_channels: Callable[[], bool]
-    diagnose_page: Callable[[str], PageDiagnosis | None]
+    diagnose_page: Callable[[str, SolrBackend], PageDiagnosis | None]
     finish_settings_records: Callable[[], None]
     settings_reader: SettingsReader
     site_reader: SiteReader

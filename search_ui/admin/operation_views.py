@@ -8,7 +8,7 @@ from flask import Blueprint, abort, flash, redirect, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError
-from domain.message import Message
+from domain.message import Message, error_message
 from domain.operation import Change, Field, Operation
 from search_ui.accounts import add_no_store_headers, require_role, safe_next_url
 from search_ui.context import current_account, current_site
@@ -45,11 +45,25 @@ def run(name: str) -> BaseResponse:
 
 
 def read_field(field: Field) -> str | list[str]:
-    """Return the submitted value of a field. Answers 400 for one that is too long or no choice."""
+    """Return the submitted value of a field. Answers 400 as `read_texts`."""
+    return read_texts(field) if field.is_list else read_text(field)
+
+
+def read_text(field: Field) -> str:
+    """Return the first submitted value of a field, "" if there is none. Answers 400 as `read_texts`."""
+    return next(iter(read_texts(field)), "")
+
+
+def read_texts(field: Field) -> list[str]:
+    """Return the submitted values of a field. Answers 400 if they are too long, too many, or no choices."""
     texts = [text.strip() for text in request.form.getlist(field.name)]
-    if any(len(text) > field.max_chars or (field.choices and text not in field.choices) for text in texts):
+    try:
+        field.check(texts)
+    except PlumblineError as error:
+        abort(400, description=error_message(error))
+    if field.choices and not set(texts) <= set(field.choices):
         abort(400)
-    return texts if field.is_list else next(iter(texts), "")
+    return texts
 
 
 def run_with_message(operation: Operation, values: Mapping[str, Any]) -> Change | None:

@@ -8,10 +8,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import PlumblineError
+from domain.operation import Field
 from domain.page_diagnosis import PageCause, PageCheck, PageCheckName, PageCheckState, PageDiagnosis, PageRemedy
 from search_ui.accounts import require_role
 from search_ui.admin import views
-from search_ui.admin.operation_views import run_operation, run_with_message
+from search_ui.admin.operation_views import read_text, run_operation, run_with_message
 from search_ui.context import current_services, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
@@ -29,7 +30,7 @@ def page_diagnosis() -> BaseResponse:
     """Show why the page at `url` is or is not among the results; with `q` and filters, the results of that search."""
     url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
     search_request, _ = parse_valid_parameters(request.args, current_site().settings, PROFILES)
-    diagnosis = current_site().administration.diagnose_page(url) if url else None
+    diagnosis = current_site().administration.diagnose_page(url, current_site().solr) if url else None
     position = None
     if diagnosis is not None and diagnosis.doc_id and search_request.has_criteria():
         position = find_position(current_services().search, search_request, diagnosis.doc_id)
@@ -80,7 +81,7 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
 def apply_page_remedy() -> BaseResponse:
     """Do what `remedy` says for the page at `url`, start a run with `now`, and show the page at `page` again."""
     form, administration = request.form, current_site().administration
-    url, page_url = (form.get(name, "")[:MAX_URL_CHARS] for name in ("url", "page"))
+    url, page_url = (read_text(Field(name, MAX_URL_CHARS)) for name in ("url", "page"))
     remedy = form.get("remedy", "")
     if remedy not in set(PageRemedy):
         abort(400)

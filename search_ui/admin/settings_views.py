@@ -122,7 +122,7 @@ def _read_edits() -> Edits:
     """Return the fields of the submitted form whose value differs from the one that the form showed."""
     try:
         fingerprints = dict(json.loads(request.form.get("shown", "{}")))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         fingerprints = {}
     edits: dict[str, str | None] = {}
     for name, value in request.form.items():

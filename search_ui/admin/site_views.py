@@ -11,8 +11,9 @@ from domain.account import Role
 from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import error_message
+from domain.operation import Field
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.operation_views import run_operation
+from search_ui.admin.operation_views import read_text, run_operation
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOptionKind, SiteSettings
 from search_ui.context import current_site, render_page
@@ -55,7 +56,7 @@ def suggested_sites() -> BaseResponse:
 @require_role(Role.OPERATOR)
 def add_site() -> BaseResponse:
     """Add a site and show its settings."""
-    url = request.form.get("url", "").strip()[:MAX_URL_CHARS]
+    url = read_text(Field("url", MAX_URL_CHARS))
     try:
         change = run_operation("site_add", url=url)
     except SettingsError as error:
@@ -156,7 +157,7 @@ def remove(host: str) -> BaseResponse:
     else:
         flash(
             translate(
-                "{host} is removed, with {articles} articles. They leave the results within seconds.",
+                "{host} is removed, with {articles} articles. The next update of the index takes them out.",
                 host=host,
                 articles=change.result.article_count if change else 0,
             )

@@ -8,11 +8,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import LexiconError, SolrError
 from domain.focused_decision import HostHarvest
+from domain.operation import Field
 from domain.outcome import SUCCESS_REASONS, Reason, Stage, count_requested
 from domain.run import OutcomeSample
 from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin import run_charts
+from search_ui.admin.operation_views import read_text
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import alert_message, translate, translate_code, translate_error
@@ -112,14 +114,14 @@ def propose_term() -> BaseResponse:
 
 def _submitted_query_text() -> str:
     """Return the words of a submitted query, without quotation marks and operators."""
-    return parse_query(request.form.get("query", "")[:MAX_TERM_CHARS]).ranking_text
+    return parse_query(read_text(Field("query", MAX_TERM_CHARS))).ranking_text
 
 
 @blueprint.post("/searches/synonym")
 @require_role(Role.REVIEWER)
 def add_synonym() -> BaseResponse:
     """Add a query as a synonym of a term. It takes effect with the next lexicon version."""
-    text, target_term = _submitted_query_text(), request.form.get("term", "")[:MAX_TERM_CHARS]
+    text, target_term = _submitted_query_text(), request.form.get("term", "")
     try:
         current_site().administration.review.add_synonym(target_term, text, current_account_name())
     except LexiconError as error:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from flask import Response, g, jsonify, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from search_ui.api_tokens import ApiScope, check_api_token, read_bearer_token
 from search_ui.connect.token_budget import iter_parts
@@ -58,6 +59,8 @@ class RetrievalRequest(NamedTuple):
             score_threshold = float(options.get("score_threshold") or 0)
         except (TypeError, ValueError, OverflowError) as error:
             raise RetrievalError(400, 400, "top_k and score_threshold must be numbers.") from error
+        if not 0 <= score_threshold <= 1:  # also NaN
+            raise RetrievalError(400, 400, "score_threshold must be between 0 and 1.")
         return cls(body["query"], max(1, min(top_k, MAX_RECORDS)), score_threshold)
 
 
@@ -65,12 +68,22 @@ def retrieve() -> Response:
     """Return the records for the current request, or an error in the format of Dify."""
     try:
         _check_key()
-        records = _find_records(RetrievalRequest.from_json(request.get_json(force=True, silent=True)))
+        records = _find_records(RetrievalRequest.from_json(_read_body()))
     except RetrievalError as error:
         response = jsonify(error_code=error.code, error_msg=str(error))
         response.status_code = error.status
         return response
     return jsonify(records=records)
+
+
+def _read_body() -> object:
+    """Return the parsed body, None if it is no JSON. Raises RetrievalError if it is too large or nested too deeply."""
+    try:
+        return request.get_json(force=True, silent=True)
+    except RecursionError as error:
+        raise RetrievalError(400, 400, "The body is nested too deeply.") from error
+    except RequestEntityTooLarge as error:
+        raise RetrievalError(413, 413, "The body is too large.") from error
 
 
 def _check_key() -> None:
@@ -90,7 +103,7 @@ def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
     g.hits = page.match_count
     scored_hits = [
         (hit, score)
-        for index, hit in enumerate(page.hits)
+        for index, hit in enumerate(page.hits[: retrieval.top_k])
         if (score := rank_score(index, retrieval.top_k, hit.is_partial)) >= retrieval.score_threshold
     ]
     if not scored_hits:

@@ -15,9 +15,11 @@ from werkzeug.wrappers import Response as BaseResponse
 from docstore.terms.review import TermReview
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
+from domain.operation import MAX_LIST_LENGTH, Field
 from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin.operation_views import read_text, read_texts
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.list_pages import load_page, parse_number
@@ -28,7 +30,6 @@ from search_ui.review import team_views as review_team
 from search_ui.review import term_views as review_term
 from search_ui.review.listing import (
     ANY_VALUE,
-    MAX_BULK_TERMS,
     TERMS_ON_PAGE,
     parse_listing,
     redirect_back,
@@ -54,7 +55,6 @@ blueprint.register_blueprint(review_relations.blueprint)
 blueprint.register_blueprint(review_team.blueprint)
 blueprint.after_request(add_no_store_headers)
 
-MAX_CONCEPT_ROWS = 60
 CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")  # in the order of ConceptTerm
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
@@ -105,7 +105,7 @@ def review_list() -> BaseResponse:
         published=site.backend.lexicon(),
         lag=site.backend.count_pending_documents(),
         state=state,
-        most_at_once=MAX_BULK_TERMS,
+        most_at_once=MAX_LIST_LENGTH,
         longest=MAX_TERM_CHARS,
         **review_team.team_values([term.text for term in terms]),
     )
@@ -123,7 +123,7 @@ def review_list() -> BaseResponse:
 
 def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
     """Return the statuses with a tab: that of terms that wait for a second reviewer only if there can be some."""
-    needs_second_reviewer = current_site().administration.review.needs_second_reviewer()
+    needs_second_reviewer = current_site().store.review_history.needs_second_reviewer()
     return [
         status
         for status in TermStatus
@@ -178,7 +178,7 @@ def decide() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def add_term() -> BaseResponse:
     """Accept the term `term`, which need not be a candidate."""
-    text = request.form.get("term", "").strip()[:MAX_TERM_CHARS]
+    text = request.form.get("term", "").strip()
     edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
     return apply_and_respond(
         lambda review: review.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
@@ -193,7 +193,7 @@ def add_term() -> BaseResponse:
 def change_term() -> BaseResponse:
     """Change one term (`term`, `what`, `value`): class, synonyms or broader terms; merge or rename it."""
     form = request.form
-    text, operation_name, value = (form.get(name, "")[: 10 * MAX_TERM_CHARS] for name in ("term", "what", "value"))
+    text, operation_name, value = (form.get(name, "") for name in ("term", "what", "value"))
     version = expected_version(form)
     words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
     operations: dict[str, Callable[[TermReview], ReviewDecision]] = {
@@ -223,7 +223,7 @@ def change_term() -> BaseResponse:
 def define_term() -> BaseResponse:
     """Choose the candidate `sentence` as the definition of `term`, "" for none, or `own`, which the reviewer wrote."""
     form = request.form
-    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
+    text, version = form.get("term", ""), expected_version(form)
     if not {"sentence", "own"} & form.keys():
         abort(400)
 
@@ -240,8 +240,8 @@ def define_term() -> BaseResponse:
 def edit_concept() -> BaseResponse:
     """Replace the terms of the concept of `term`. Each term has one value of each field; empty terms are removed."""
     form = request.form
-    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
-    columns = [form.getlist(name)[:MAX_CONCEPT_ROWS] for name in CONCEPT_FIELDS]
+    text, version = form.get("term", ""), expected_version(form)
+    columns = [form.getlist(name) for name in CONCEPT_FIELDS]
     if len({len(column) for column in columns}) != 1 or not set(columns[2]) <= set(ConceptTermStatus):
         abort(400)
     terms = [
@@ -319,16 +319,11 @@ def decide_bulk() -> BaseResponse:
             lambda review: review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
             lambda decision: _bulk_message(decision, status),
         )
-    skipped_counts = Counter[str]()
     try:
-        decision = review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
+        flash(_bulk_message(review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()), status))
     except LexiconError:
-        skipped_counts.update(_decide_singly(review, edits))
-        flash(translate_code("review_bulk", status.value, n=len(edits) - skipped_counts.total()))
-    else:
-        flash(_bulk_message(decision, status))
-    for reason, count in skipped_counts.items():
-        flash(translate_code("review_bulk", reason, n=count))
+        for result, count in Counter(_decide_singly(review, edits)).items():
+            flash(translate_code("review_bulk", result, n=count))
     return redirect_back()
 
 
@@ -339,10 +334,11 @@ def _bulk_message(decision: ReviewDecision, status: TermStatus) -> str:
 
 
 def _decide_singly(review: TermReview, edits: Sequence[TermEdit]) -> Iterator[str]:
-    """Apply each edit as a decision of its own. Yields the code of the reason for each edit that is rejected."""
+    """Apply each edit as a decision of its own. Yields the status of each term, or the reason why it was rejected."""
     for edit in edits:
         try:
-            review.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
+            decision = review.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
+            yield _status_after(decision, edit.status or TermStatus.CANDIDATE)
         except ConcurrentEditError:
             yield "changed"
         except LexiconError:
@@ -350,20 +346,22 @@ def _decide_singly(review: TermReview, edits: Sequence[TermEdit]) -> Iterator[st
 
 
 def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
-    limit_text, selected = request.form.get("top", ""), request.form.getlist("selected")[:MAX_BULK_TERMS]
+    limit_text = request.form.get("top", "")
     if "selection" in request.form:
-        pairs = [value.partition(" ")[::2] for value in selected]
+        pairs = [value.partition(" ")[::2] for value in read_texts(Field("selected"))]
         return [TermEdit(text, status, seen_version=parse_number(version)) for version, text in pairs]
     if not limit_text:
-        texts = request.form.getlist("term")[:MAX_BULK_TERMS]
+        texts = read_texts(Field("term"))
         versions: list[int | None] = [parse_number(version) for version in request.form.getlist("seen")]
+        if len(versions) not in (0, len(texts)):
+            abort(400)
         versions = versions or [None] * len(texts)
-        return [TermEdit(text, status, seen_version=version) for text, version in zip(texts, versions, strict=False)]
+        return [TermEdit(text, status, seen_version=version) for text, version in zip(texts, versions, strict=True)]
     if not parse_number(limit_text):
         abort(400)
     form = {**request.form, "status": TermStatus.CANDIDATE, "page": "1"}
     query = parse_listing(form, current_account_name()).query
-    limit = min(int(limit_text), MAX_BULK_TERMS)
+    limit = min(int(limit_text), MAX_LIST_LENGTH)
     terms: Sequence[Term] = review.find_page(TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit}))[1]
     return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 
@@ -372,7 +370,7 @@ def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
 @require_role(Role.REVIEWER)
 def publish() -> BaseResponse:
     """Publish the accepted terms as a new version with a `note`. Documents with a changed term are reindexed."""
-    note = request.form.get("note", "").strip()[:MAX_NOTE_CHARS]
+    note = read_text(Field("note", MAX_NOTE_CHARS))
     try:
         new_version = current_site().administration.lexicon_tools.publish(current_account_name(), note)
     except LexiconError as error:

@@ -17,7 +17,7 @@ from search_ui.admin.views import format_timestamp
 from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_error, translate_message
+from search_ui.i18n import translate, translate_code, translate_error, translate_message
 from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text, truncate_query
 from search_ui.review.lexicon_tools import VersionProposal
@@ -100,6 +100,8 @@ def revert() -> BaseResponse:
                 "Restored version {old} as new version {version}.", version=str(new_version.version), old=str(number)
             )
         )
+        if waiting := current_site().store.lexicons.status_counts().get(TermStatus.PROVISIONAL):
+            flash(translate_code("review_bulk", TermStatus.PROVISIONAL, n=waiting))
     return redirect(url_for("review.pages.versions"), 303)
 
 

@@ -14,7 +14,6 @@ from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 from text.scripts import LANGUAGE_PATTERNS
 
 TERMS_ON_PAGE = 20
-MAX_BULK_TERMS = 500
 ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 ASSIGNED_TO_ME = "me"
 

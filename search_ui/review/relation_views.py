@@ -50,7 +50,7 @@ def show_relations() -> BaseResponse:
 def decide_relation() -> BaseResponse:
     """Accept, reject or reopen (`decision`) the proposal to relate `term` to `other` (`kind`)."""
     form, review = request.form, current_site().administration.review
-    text, other = (form.get(name, "")[:MAX_TERM_CHARS] for name in ("term", "other"))
+    text, other = (form.get(name, "") for name in ("term", "other"))
     decision, kind_name = form.get("decision", ""), form.get("kind", "")
     if kind_name not in set(RelationKind) or decision not in set(ProposalState):
         abort(400)

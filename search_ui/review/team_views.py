@@ -8,14 +8,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import LexiconError
+from domain.operation import Field
 from domain.review import MAX_COMMENT_CHARS
 from search_ui.accounts import require_role
-from search_ui.admin.operation_views import run_operation
+from search_ui.admin.operation_views import read_texts, run_operation
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.list_pages import parse_number
-from search_ui.review.listing import MAX_BULK_TERMS, redirect_back
+from search_ui.review.listing import redirect_back
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 
 blueprint = Blueprint("team", __name__)
@@ -77,7 +78,7 @@ def assign_terms() -> BaseResponse:
     """Assign the terms `selected` (version and text) to the account `reviewer`; "" for nobody."""
     if "reviewer" not in request.form:
         abort(400)
-    selected = request.form.getlist("selected")[:MAX_BULK_TERMS]
+    selected = read_texts(Field("selected"))
     texts, reviewer = [value.partition(" ")[2] for value in selected], request.form["reviewer"]
     if not texts:
         flash(translate("Select terms first."))

@@ -12,8 +12,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import TopicError
+from domain.operation import Field
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin.operation_views import read_texts
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.list_pages import parse_number, slice_page
@@ -23,7 +25,6 @@ blueprint = Blueprint("topics", __name__, url_prefix="/admin/topics")
 blueprint.after_request(add_no_store_headers)
 
 ITEMS_PER_PAGE = 50
-MAX_BULK_ITEMS = 500
 ALL_STATES = "all"
 STATE_ORDER = list(TopicState)
 ANSWER_BY_BUTTON = {"yes": True, "no": False}
@@ -140,7 +141,7 @@ def _requested_decision() -> tuple[TopicState, list[str]]:
     decision = request.form.get("decision", "")
     if decision not in set(TopicState):
         abort(400)
-    return TopicState(decision), request.form.getlist("item")[:MAX_BULK_ITEMS]
+    return TopicState(decision), read_texts(Field("item"))
 
 
 def _topic_or_404(name: str) -> Topic:

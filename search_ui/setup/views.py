@@ -9,12 +9,12 @@ from typing import cast
 from flask import Blueprint, Response, abort, current_app, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.errors import PlumblineError
+from domain.errors import AccountError, PlumblineError
 from search_ui.accounts import start_session
 from search_ui.context import render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.originals import FRAME_HEADERS
-from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length
+from search_ui.passwords import MIN_PASSWORD_CHARS, check_password_length, hash_password
 from search_ui.security import cookie_name
 from search_ui.setup.access import COOKIE
 from search_ui.setup.interfaces import CheckState, SetupBackend, SetupState
@@ -108,8 +108,10 @@ def save_account() -> BaseResponse:
         return _render_account(
             translate("The name may contain letters, digits and the characters . _ @ - only, at most 64."), name
         )
-    if not is_acceptable_length(password):
-        return _render_account(translate("The password must have at least {n} characters.", n=MIN_PASSWORD_CHARS), name)
+    try:
+        check_password_length(password)
+    except AccountError as error:
+        return _render_account(translate_error(error), name)
     if password != request.form.get("repeated", ""):
         return _render_account(translate("The two passwords differ. Enter both again."), name)
     _backend().save_account(name, hash_password(password))
@@ -200,7 +202,8 @@ def _details_problem(form: dict[str, str]) -> str:
     """Return what is wrong with the first invalid field, or ""."""
     if not form["title"] or len(form["title"]) > MAX_TITLE_CHARS:
         return translate("Enter a name of at most 60 characters.")
-    contact_problem = _backend().contact_problem(form["contact"][:MAX_CONTACT_CHARS])
+    is_too_long = len(form["contact"]) > MAX_CONTACT_CHARS
+    contact_problem = "invalid" if is_too_long else _backend().contact_problem(form["contact"])
     if contact_problem:
         return translate_code("setup", f"contact_{contact_problem}")
     quiet_hours = (form["quiet_from"], form["quiet_to"])

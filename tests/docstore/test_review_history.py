@@ -23,7 +23,7 @@ from domain.review import (
     TermQuery,
     status_with_two_reviewers,
 )
-from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Term, TermClass, TermStatus
+from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Lexicon, LexiconEntry, Term, TermClass, TermStatus
 from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
@@ -495,5 +495,22 @@ def test_edits_that_waited_in_an_older_store_are_records_without_effect(reviewed
         history.undo("bob", decision.act_id)
     with pytest.raises(LexiconError, match="nothing to undo"):
         history.undo("ann")
-    history.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "bob", True)
+    history.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "bob")
     assert one(reviewed, "页岩气").synonyms == ("shale gas",) and one(reviewed, "页岩气").status is ACCEPTED
+
+
+@on_both
+def test_no_way_of_accepting_a_term_goes_round_the_second_reviewer(reviewed: Store) -> None:
+    history, review = reviewed.review_history, LexiconReview(reviewed)
+    history.needs_second_reviewer = lambda: True
+    reviewed.lexicons.publish(Lexicon(1, (LexiconEntry("页岩气"), LexiconEntry("新词组"))))
+    for kind in ReviewDecisionKind:
+        edit = TermEdit("页岩气", ACCEPTED)
+        if kind.has_effect and kind is not ReviewDecisionKind.DECIDE:
+            history.apply(kind, [edit], "ann")
+            assert one(reviewed, "页岩气").status is TermStatus.PROVISIONAL, kind
+    reviewed.lexicons.publish(Lexicon(2, ()))
+    assert review.revert(1, "ann").entries == ()
+    assert one(reviewed, "新词组").status is TermStatus.PROVISIONAL
+    assert review.decide(["页岩气"], ACCEPTED, "bob").changes[0].after["status"] == "accepted"
+    assert [entry.text for entry in review.publish("bob").entries] == ["页岩气"]

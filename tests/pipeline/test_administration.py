@@ -159,8 +159,7 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     assert engine.open_thumbnails(current.current().crawl) is pictures
     reader = create_search_app(engine, opens_solr=False).test_client()
     assert ([site.delay_seconds for site in administration.sites()], topics.active_topic()) == ([1.0], "")
-    backend = StoreSiteBackend(engine)
-    assert not backend.review.needs_second_reviewer() and not administration.has_alert_channels()
+    assert not engine.store.review_history.needs_second_reviewer() and not administration.has_alert_channels()
     assert " – 甲</title>" not in reader.get("/help?lang=zh").text
     file.write_text(
         '[crawl]\ndelay = 2.0\ntopic = "oil"\ndepth = 7\n[search]\ntitle = "甲"\n[lexicon]\ntwo_reviewers = true\n'
@@ -170,7 +169,7 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
         assert ([site.delay_seconds for site in administration.sites()], topics.active_topic()) == ([2.0], "oil")
         assert (current.current().crawl.depth, current.current().papers.zhou_kun.th1) == (3, 0.3)
         assert engine.open_thumbnails(current.current().crawl) is not pictures
-        assert backend.review.needs_second_reviewer() and administration.has_alert_channels()
+        assert engine.store.review_history.needs_second_reviewer() and administration.has_alert_channels()
         assert " – 甲</title>" in reader.get("/help?lang=zh").text
         file.write_text("[crawl\n")
     file.unlink()

@@ -9,7 +9,7 @@ import pytest
 
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SolrUnavailableError
 from domain.operation import Change
 from domain.outcome import Reason, Stage
 from domain.page_diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
@@ -20,6 +20,7 @@ from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
+from tests.site_fixture import FakeSearch
 
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
 
@@ -88,7 +89,7 @@ def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> N
         diagnoser = StorePageDiagnosis(engine)
 
         def cause() -> PageCause | None:
-            diagnosis = diagnoser.diagnose_page(url)
+            diagnosis = diagnoser.diagnose_page(url, FakeSearch(error=SolrUnavailableError("unreachable")))
             return diagnosis.stop.cause if diagnosis and diagnosis.stop else None
 
         assert cause() is PageCause.OTHER_HOST

@@ -12,6 +12,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 from werkzeug.datastructures import MultiDict
 
+from crawler.urls.canonical import host_of
 from domain.article import document_id
 from domain.errors import LexiconError, PlumblineError, StoreError
 from domain.operation import Change
@@ -34,7 +35,12 @@ from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.public_backend import StoreSiteBackend
-from pipeline.search_site.search_app import compare_term, create_search_app, load_or_create_secret
+from pipeline.search_site.search_app import (
+    EngineSearchClient,
+    compare_term,
+    create_search_app,
+    load_or_create_secret,
+)
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
@@ -45,6 +51,7 @@ from search_ui.query.result_position import find_position
 from search_ui.query.search_request import parse_search_request
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
+from tests.builders import operate
 from tests.local_workers import local_workers
 from tests.small_model import small_model_settings
 from tests.solr_fixture import RunningSolr
@@ -187,6 +194,7 @@ def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
 
 def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> None:
     diagnosis, status = StorePageDiagnosis(chain.engine), chain.engine.store.status
+    solr = EngineSearchClient(chain.engine)
     urls = [url for url in chain.engine.store.frontier.iter_urls() if status.url_report(url)]
     reports = {url: status.url_report(url) for url in urls}
 
@@ -197,7 +205,7 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
         )  # fmt: skip
 
     def stop(url: str) -> tuple[str, str, str] | None:
-        found = diagnosis.diagnose_page(url)
+        found = diagnosis.diagnose_page(url, solr)
         assert found is not None and len([check for check in found.checks if check.is_stop]) <= 1
         return found.stop and (found.stop.name, found.stop.state, found.stop.cause or "")
 
@@ -208,12 +216,12 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
     assert stop("http://elsewhere.example/page.html") == ("allowed", "failed", "other_host")
     unknown_url = article_url + "-unknown"
     assert stop(unknown_url) == ("known", "failed", "no_link")
-    assert diagnosis.diagnose_page("no url at all") is None
-    without_scheme = diagnosis.diagnose_page(article_url.partition("://")[2])
+    assert diagnosis.diagnose_page("no url at all", solr) is None
+    without_scheme = diagnosis.diagnose_page(article_url.partition("://")[2], solr)
     assert without_scheme is not None and without_scheme.url == article_url
     assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, article_url)
     assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, unknown_url) is None
-    found = diagnosis.diagnose_page(article_url)
+    found = diagnosis.diagnose_page(article_url, solr)
     assert found is not None and found.due_at is not None and found.due_at <= time.time()
     remedy(chain.engine, PageRemedy.ADD_URL, unknown_url)
     assert stop(unknown_url) == ("fetched", "pending", "not_visited")
@@ -325,6 +333,24 @@ def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path)
     with pytest.raises(StoreError, match="not a complete WARC"):
         import_warc_files(chain.engine, [WarcSource(str(file))])
     assert chain.engine.store.frontier.known_urls([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
+
+
+def test_a_page_taken_down_is_hidden_before_solr_has_deleted_it(chain: Chain) -> None:
+    engine, reader = chain.engine, create_search_app(chain.engine, opens_solr=False).test_client()
+    article = next(engine.store.articles.iter_all()).article
+    doc_id = document_id(article.url)
+
+    def results() -> list[str]:
+        found = reader.get("/api/v1/search", query_string={"q": f'"{article.title}"', "site": host_of(article.url)})
+        return [hit["id"] for hit in found.json["hits"]]
+
+    assert doc_id in results() and reader.get(f"/article/{doc_id}").status_code == 200
+    operate(engine.store, "page_takedown", "anna", url=article.url, reason="court")
+    assert engine.index.get(doc_id) is not None  # the index has not followed yet
+    assert doc_id not in results() and reader.get(f"/article/{doc_id}").status_code == 410
+    assert reader.get(f"/api/v1/articles/{doc_id}").status_code == 410
+    stages.index(engine)
+    assert engine.index.get(doc_id) is None and engine.store.takedowns.document_ids_in_index() == []
 
 
 def test_the_key_of_sessions_is_made_once_and_private(tmp_path: Path) -> None:

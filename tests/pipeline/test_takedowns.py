@@ -41,6 +41,7 @@ def test_a_page_is_taken_down_listed_and_restored(vertical: LocalVertical, tmp_p
     assert "plumb takedown undo" in vertical.plumb("refresh", URL).err
     assert vertical.plumb("takedown", "undo", URL).status == 0
     assert "is not taken down" in vertical.plumb("takedown", "undo", URL).err
+    assert "at most 500, not 501" in vertical.plumb("takedown", "add", URL, "--reason", "r" * 501).err
     assert "neither a host nor an http or https URL" in vertical.plumb("takedown", "add", "x:y", "--reason", "r").err
     with open_store(tmp_path) as store:
         [row] = store.frontier.admin.iter_urls()

@@ -64,12 +64,20 @@ def test_scores_tell_full_matches_from_related_articles() -> None:
         (f"Bearer {TOKEN}", {"query": None}, 400, 400),
         (f"Bearer {TOKEN}", {"metadata_condition": {"conditions": []}}, 400, 400),
         (f"Bearer {TOKEN}", {"retrieval_setting": {"top_k": "many"}}, 400, 400),
+        (f"Bearer {TOKEN}", {"retrieval_setting": {"score_threshold": -1}}, 400, 400),
+        (f"Bearer {TOKEN}", {"retrieval_setting": {"score_threshold": float("nan")}}, 400, 400),
+        (f"Bearer {TOKEN}", {"query": "x" * 300_000}, 413, 413),
     ],
 )
 def test_dify_is_told_what_is_wrong(app: Flask, key: str, changes: dict[str, Any], status: int, code: int) -> None:
     response = retrieve(app, key, **changes)
     assert response.status_code == status
     assert response.json["error_code"] == code and response.json["error_msg"]
+
+
+def test_a_body_that_is_nested_too_deeply_is_no_json(app: Flask) -> None:
+    body, headers = "[" * 60_000, {"Authorization": f"Bearer {TOKEN}"}
+    assert app.test_client().post("/retrieval", data=body, headers=headers).json["error_code"] == 400
 
 
 def test_an_unknown_token_is_refused_at_mcp(app: Flask) -> None:

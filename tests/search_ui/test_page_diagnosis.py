@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.article import document_id
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SolrUnavailableError
 from domain.operation import Call, Change
 from domain.outcome import Reason
 from domain.page_diagnosis import (
@@ -60,7 +60,7 @@ def with_diagnoses(*diagnoses: PageDiagnosis, fault: str = "") -> MemorySite:
     declared = MemorySite().administration.operations
     names = ["run_start", "page_crawl_again", "page_add_url"]
     operations = {name: replace(declared[name], apply=partial(remedy, name)) for name in names}
-    site = MemorySite(diagnose_page=known.get, operations=operations)
+    site = MemorySite(diagnose_page=lambda url, _: known.get(url), operations=operations)
     site.done = done  # type: ignore[attr-defined]
     return site
 
@@ -143,3 +143,10 @@ def test_a_search_for_a_url_tells_readers_only_whether_it_is_there() -> None:
     assert {each["name"]: each.get("value") for each in form.select("input")} == {
         "url": "", "q": "页岩气", "site": "news.example",
     }  # fmt: skip
+
+
+def test_a_solr_that_hangs_ends_the_diagnosis_within_the_time_limit_of_searches() -> None:
+    """The diagnosis gets the search client, which has the time limit, and what it raises is a page."""
+    search = FakeSearch(error=SolrUnavailableError("took longer than 1.5 s"))
+    client, _ = signed_in(MemorySite(diagnose_page=lambda _, solr: solr.select([])), Role.REPORTS, search=search)
+    assert client.get(f"/admin/page?url={quote(PAGE_URL)}").status_code == 503

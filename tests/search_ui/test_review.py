@@ -44,7 +44,7 @@ def reviewing(held: MemorySite, documents: list[dict[str, Any]] | None = None) -
     return client, sign_in(client)
 
 
-def post(client: FlaskClient, token: str, action: str, **sent: str) -> Any:
+def post(client: FlaskClient, token: str, action: str, **sent: Any) -> Any:
     """Post a form as a program and return the response."""
     return client.post(f"/admin/lexicon/{action}", data={"token": token, **sent}, headers=JSON)
 
@@ -831,3 +831,40 @@ def test_a_page_beyond_the_last_is_the_last_one() -> None:
     assert [row["data-term"] for row in get(client, "/admin/lexicon?page=999").select(".term")] == last
     held.review.decide(["词0"], TermStatus.ACCEPTED, "bert")
     assert len(get(client, "/admin/lexicon/history?page=999").select("#acts tbody tr")) == 1
+
+
+def test_a_form_that_is_saved_unchanged_keeps_all_synonyms_and_broader_terms() -> None:
+    held = actions(1)
+    synonyms = tuple(f"oil well of the {'very ' * 7}long name {number}" for number in range(38))
+    held.review.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("词0", synonyms=synonyms)], "li")
+    client, token = reviewing(held)
+    [field] = get(client, "/admin/lexicon/term?text=词0").select("form[data-what=synonyms] [name=value]")
+    assert not field.has_attr("maxlength")
+    assert post(client, token, "change", term="词0", what="synonyms", value=str(field["value"])).status_code == 200
+    assert held.store.review_queue.find_terms(["词0"])["词0"].synonyms == synonyms
+
+
+@pytest.mark.parametrize(
+    ("action", "sent"),
+    [
+        ("bulk", {"selection": "1", "decision": "accepted", "selected": [f"0 词{n}" for n in range(501)]}),
+        ("bulk", {"decision": "accepted", "term": ["词0"] * 501}),
+        ("bulk", {"decision": "accepted", "term": ["词0", "词1"], "seen": ["0"]}),
+        ("assign", {"reviewer": "operator", "selected": [f"0 词{n}" for n in range(501)]}),
+        ("publish", {"note": "n" * 301}),
+    ],
+)
+def test_a_form_with_too_much_is_refused_not_cut(action: str, sent: dict[str, Any]) -> None:
+    held = actions(3)
+    client, token = reviewing(held)
+    assert post(client, token, action, **sent).status_code == 400
+    assert statuses(held) == ["candidate"] * 3 and held.store.lexicons.latest_version() == 0
+
+
+def test_terms_that_only_wait_are_not_called_accepted() -> None:
+    held = actions(3)
+    held.needs_second_reviewer = True
+    client, token = reviewing(held)
+    fields = {"token": token, "selection": "1", "selected": ["0 词0", "0 词1", "7 词2"], "decision": "accepted"}
+    page = client.post("/admin/lexicon/bulk?lang=en", data=fields, follow_redirects=True).text
+    assert "2 terms wait for a second reviewer." in page and "Accepted 2 terms" not in page

@@ -333,3 +333,9 @@ def test_secrets_of_sites_on_one_line_and_in_comments_are_hidden(tmp_path: Path)
     assert "secret-" not in str(site.page())
     review = parsed(site.send(site.page(), "review", crawl__delay="1"))
     assert "-delay = 2" in review.text and "secret-" not in review.text
+
+
+def test_a_form_whose_shown_values_are_nested_too_deeply_is_read_without_them(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    data = {"token": site.token, "shown": "[" * 100_000, "digest": ""}
+    assert site.client.post("/admin/settings/review", data=data).status_code == 303

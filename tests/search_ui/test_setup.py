@@ -188,7 +188,8 @@ def test_a_setup_continues_where_it_stopped(state: SetupState, step: str) -> Non
     ("fields", "message"),
     [
         ({"name": "a b", "password": "long enough", "repeated": "long enough"}, "64"),
-        ({"name": "anna", "password": "short", "repeated": "short"}, "10"),
+        ({"name": "anna", "password": "short", "repeated": "short"}, "10 至 1,000"),
+        ({"name": "anna", "password": "p" * 1001, "repeated": "p" * 1001}, "10 至 1,000"),
         ({"name": "anna", "password": "long enough", "repeated": "long enough2"}, "不一致"),
     ],
 )
@@ -242,7 +243,15 @@ def test_a_sample_page_is_shown_in_a_frame_that_runs_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"title": ""}, {"contact": ""}, {"daily_at": "25:00"}, {"quiet_from": "08:00", "quiet_to": ""}]
+    "change",
+    [
+        {"title": ""},
+        {"contact": ""},
+        {"contact": f"{'a' * 200}@b.cn"},
+        {"contact": f"{'a' * 200}中@b.cn"},
+        {"daily_at": "25:00"},
+        {"quiet_from": "08:00", "quiet_to": ""},
+    ],
 )
 def test_invalid_details_are_not_saved(change: dict[str, str]) -> None:
     setup = setup_with(replace(COMPLETE, are_details_complete=False))
