@@ -167,6 +167,17 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
     return decorator
 
 
+def allow_developer_tools(view: _View[_Args]) -> _View[_Args]:
+    """Allow a view to signed-in accounts, and with `search.developer_tools` to everybody."""
+
+    @wraps(view)
+    def wrapper(*args: _Args.args, **kwargs: _Args.kwargs) -> BaseResponse:
+        guarded_view = view if current_site().settings.developer_tools else require_role()(view)
+        return guarded_view(*args, **kwargs)
+
+    return wrapper
+
+
 def must_change_password(account: Account) -> bool:
     """Return True if the account of the session has a temporary password. API tokens do not depend on passwords."""
     return account.password_is_temporary and "token_account" not in g

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
 
 from domain.article import ARTICLE_FIELDS, ArticleField
 from domain.concept import Concept
+from search_ui.accounts import allow_developer_tools
 from search_ui.api_tokens import ApiScope, check_api_token
 from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import Reference, build_reference
@@ -221,7 +223,8 @@ def _term_to_json(term: GlossaryTerm) -> JsonDict:
 
 
 @blueprint.get("/compare")
-def compare_api() -> Response:
+@allow_developer_tools
+def compare_api() -> BaseResponse:
     """Compare base dictionary and domain lexicon for one term."""
     site, raw_query = current_site(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)

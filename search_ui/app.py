@@ -4,7 +4,8 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from typing import cast
+from importlib.metadata import version
+from typing import Any, cast
 
 from flask import Flask, Response
 from flask_wtf.csrf import CSRFError
@@ -58,6 +59,7 @@ from search_ui.settings import SearchSettings
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
+_VERSION = version("plumbline-search")
 _STARTUP_RETRY_SECONDS = 5  # reload interval while Solr starts
 _BLUEPRINTS = (
     public_views.blueprint,
@@ -132,8 +134,15 @@ def create_app(
     app.jinja_env.globals.update(
         definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail
     )
+    app.url_defaults(_add_version)
     _register_errors(app)
     return app
+
+
+def _add_version(endpoint: str, values: dict[str, Any]) -> None:
+    """Add the program's version to the URLs of static files, so that new pages never meet old scripts."""
+    if endpoint == "static":
+        values["v"] = _VERSION
 
 
 def _register_errors(app: Flask) -> None:
@@ -202,4 +211,7 @@ def _on_http_error(error: HTTPException) -> BaseResponse:
         message = translate_code("http_status", str(status))
     else:
         message = translate("Request failed ({status})", status=status)
-    return error_response(status, message)
+    response = error_response(status, message)
+    for name, value in error.get_headers():  # Allow, Retry-After
+        response.headers.setdefault(name, value)
+    return response

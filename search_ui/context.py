@@ -168,10 +168,14 @@ def _start_request() -> None:
 
 
 def choose_language() -> str:
-    """Return the language of the reader: chosen now or before, or that of the browser."""
+    """Return the language of the reader: chosen now or before, or that of the browser.
+
+    Readers of other languages and programs get English, clients that name no language the first of LANGUAGES.
+    """
     requested_languages = (request.args.get("lang"), request.cookies.get(_LANGUAGE_COOKIE))
     chosen_language = next((choice for choice in requested_languages if choice in LANGUAGES), None)
-    return chosen_language or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
+    fallback = "en" if request.accept_languages or wants_json() else LANGUAGES[0]
+    return chosen_language or request.accept_languages.best_match(LANGUAGES) or fallback
 
 
 def elapsed_ms() -> int:
@@ -186,8 +190,8 @@ def remember_language(response: Response) -> Response:
 
 
 def remember_choice(response: Response, name: str, choices: Collection[str]) -> Response:
-    """Set the cookie `name` if the URL parameter of this name is one of `choices`."""
-    if (choice := request.args.get(name)) in choices and choice:
+    """Set the cookie `name` if the URL parameter of this name is one of `choices`, unless caches share the response."""
+    if (choice := request.args.get(name)) in choices and choice and not response.cache_control.public:
         response.set_cookie(name, choice, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure)
     return response
 
@@ -195,6 +199,8 @@ def remember_choice(response: Response, name: str, choices: Collection[str]) -> 
 def language_context() -> dict[str, Any]:
     """Return what templates need to show texts and to change the language."""
     other_language = next(language for language in LANGUAGES if language != g.language)
+    adapter = current_app.create_url_adapter(request)
+    can_get = request.method == "GET" or (adapter is not None and "GET" in adapter.allowed_methods())
     return {
         "t": translate,
         "t_html": translate_markup,
@@ -204,6 +210,7 @@ def language_context() -> dict[str, Any]:
         "lang_of": lang_attribute,
         "sentence_gap": "" if g.language == "zh" else " ",  # Chinese punctuation contains its own blank
         "html_language": HTML_LANGUAGES[g.language],
+        "language_page": "" if can_get else "/admin/",  # what the button of the language opens
         "other_language": other_language,
         "other_html_language": HTML_LANGUAGES[other_language],
         "kept_arguments": [

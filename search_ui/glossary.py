@@ -87,8 +87,8 @@ _cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
 def _is_other_word(word: str, term: GlossaryTerm) -> bool:
-    """True if a word is an abbreviation of the term only without its capitals, as `It` is of IT."""
-    return word.isascii() and not _is_abbreviation(word) and word.upper() in term.abbreviations
+    """True if a word is the term or an abbreviation of it only without its capitals, as `It` is of IT."""
+    return word.isascii() and not _is_abbreviation(word) and word.upper() in (term.text, *term.abbreviations)
 
 
 def _is_abbreviation(word: str) -> bool:

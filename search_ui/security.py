@@ -31,7 +31,6 @@ LIST_UPLOAD_ENDPOINTS = frozenset({"review.pages.import_list", "settings.edit", 
 """Views that receive long lists: a list of terms, the seeds of the crawl."""
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
-TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
 DEVICE_DAYS = 365
 
 
@@ -67,7 +66,6 @@ def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFPr
         WTF_CSRF_TIME_LIMIT=None,  # a token lives as long as its session
         WTF_CSRF_SSL_STRICT=False,  # requires a Referer header, which the pages suppress
     )
-    app.config[TRUSTED_PROXIES_KEY] = trusted_proxies
     if trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
     app.after_request(_add_security_headers)
@@ -99,16 +97,16 @@ def client_network() -> str:
 
 
 def is_local_request() -> bool:
-    """Return True if the request comes from this machine and was not forwarded.
+    """Return True if the request comes from this machine and was not forwarded, as forwarding headers would show.
 
-    An unconfigured proxy (`search.trusted_proxies`) on this machine is recognized by its forwarding headers.
+    The address that they state is no proof: with too large a `search.trusted_proxies` it is the client's.
     """
     try:
         is_loopback = ipaddress.ip_address(request.remote_addr or "").is_loopback
     except ValueError:
         return False
     is_forwarded = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"))
-    return is_loopback and (not is_forwarded or bool(current_app.config[TRUSTED_PROXIES_KEY]))
+    return is_loopback and not is_forwarded
 
 
 def cookie_name(purpose: str) -> str:

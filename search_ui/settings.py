@@ -76,7 +76,8 @@ class SearchSettings:
         effect=SettingEffect.RESTART,
     )
     developer_tools: bool = setting(
-        False, "let every user compare lexicons and choose a ranking profile; false: signed-in users only"
+        False,
+        "show every user the comparison of lexicons and the choice of a ranking profile; false: signed-in users only",
     )
     originals: bool = setting(True, "show saved pages (sanitized) and offer saved files for download")
     pictures: bool = setting(

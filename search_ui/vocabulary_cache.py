@@ -22,6 +22,7 @@ from text.segment import is_in_dictionary
 _log = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 3600.0  # queries and titles change slowly
+RETRY_SECONDS = 30.0  # after a failure
 MAX_TERMS = 50_000
 MAX_QUERIES = 5_000
 MAX_TITLE_WORDS = 20_000
@@ -52,17 +53,18 @@ class VocabularyCache:
         self._clock = clock
         self._current = Vocabulary()
         self._lexicon_version: int | None = None
-        self._loaded_at = 0.0
+        self._expires_at = 0.0
         self._loading_lock = threading.Lock()
         self._thesaurus_for: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
 
     def get_vocabulary(self, solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabulary:
         """Return the cached vocabulary.
 
-        Starts a background reload if the lexicon version changed or the vocabulary is older than `REFRESH_SECONDS`.
+        Starts a background reload if the lexicon version changed or the vocabulary is older than `REFRESH_SECONDS`, and
+        `RETRY_SECONDS` after a failure.
         """
         version = lexicon_backend.lexicon().version
-        is_stale = version != self._lexicon_version or self._clock() - self._loaded_at > REFRESH_SECONDS
+        is_stale = version != self._lexicon_version or self._clock() > self._expires_at
         if is_stale and self._loading_lock.acquire(blocking=False):
             try:
                 self._run_in_background(lambda: self._reload(solr, lexicon_backend, version))
@@ -80,13 +82,14 @@ class VocabularyCache:
         return thesaurus
 
     def _reload(self, solr: SolrBackend, lexicon_backend: SiteBackend, version: int) -> None:
+        seconds = RETRY_SECONDS
         try:
             self._current = load_vocabulary(solr, lexicon_backend)
-            self._lexicon_version = version
+            seconds = REFRESH_SECONDS
         except PlumblineError as error:
             _log.warning("vocabulary for suggestions was not reloaded: %s", error)
         finally:
-            self._loaded_at = self._clock()
+            self._lexicon_version, self._expires_at = version, self._clock() + seconds
             self._loading_lock.release()
 
 

@@ -80,8 +80,8 @@ class EngineSearchClient:
             self._hidden_ids = self._engine.store.takedowns.document_ids_in_index()
         if not self._hidden_ids:
             return []
-        hidden = QueryParam("taken_down", SolrQuery.terms(solr_fields.ID, "taken_down_ids", self._hidden_ids))
-        query = SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[hidden])
+        taken_down = QueryParam("taken_down", SolrQuery.terms(solr_fields.ID, "taken_down_ids", self._hidden_ids))
+        query = SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[taken_down])
         return [("fq", query.to_syntax()), *query.to_params()]
 
     def _add_missing_fields(self) -> None:

@@ -71,8 +71,8 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
         return PageCheck(name, PageCheckState.FAILED, cause=cause, values=values)
     values = {"rank": position.rank, "page": page_at(position.rank, page_size)}
     if position.listed_id != doc_id:
-        url = url_for("public.article", doc_id=position.listed_id, _external=True)
-        return PageCheck(name, PageCheckState.FAILED, cause=PageCause.COPY, values=values, related_url=url)
+        related_url = position.listed_url
+        return PageCheck(name, PageCheckState.FAILED, cause=PageCause.COPY, values=values, related_url=related_url)
     return PageCheck(name, PageCheckState.PASSED, values=values)
 
 

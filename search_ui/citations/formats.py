@@ -40,9 +40,9 @@ _TYPE_NAMES: Mapping[ReferenceKind, _TypeNames] = {
 
 
 # BibTeX, in UTF-8
-_ESCAPES = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+_ESCAPES = {  # BibTeX counts braces also behind a backslash
+    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "%": r"\%", "&": r"\&",
+    "#": r"\#", "_": r"\_", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
 _SPECIAL_RE = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
 _URL_CHARS = "!#$%&'()*+,/:;=?@[]-._~"  # allowed in URLs, and without effect on the braces of a field
@@ -83,7 +83,7 @@ def _to_entry(reference: Reference) -> str:
 def _to_bibtex_name(author: AuthorName) -> str:
     family_name, given_name = escape_bibtex(author.family_name), escape_bibtex(author.given_name)
     if given_name:
-        return f"{family_name}, {given_name}"
+        return ", ".join(filter(None, (family_name, escape_bibtex(author.suffix), given_name)))
     return family_name if is_chinese(family_name) and " " not in family_name else f"{{{family_name}}}"
 
 
@@ -175,11 +175,10 @@ def _to_csl_item(reference: Reference) -> dict[str, Any]:
 
 
 def _to_csl_name(author: AuthorName) -> dict[str, str]:
-    return (
-        {"family": author.family_name, "given": author.given_name}
-        if author.given_name
-        else {"literal": author.family_name}
-    )
+    if not author.given_name:
+        return {"literal": author.family_name}
+    suffix = {"suffix": author.suffix} if author.suffix else {}
+    return {"family": author.family_name, "given": author.given_name, **suffix}
 
 
 _CSV_COLUMNS = ("type", "title", "authors", "publication", "published", "accessed", "language", "url")

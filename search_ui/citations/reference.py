@@ -1,6 +1,7 @@
 """A reference to an article: what every citation format states of it."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,11 +24,12 @@ class AuthorName:
 
     family_name: str
     given_name: str = ""
+    suffix: str = ""  # Jr., III
 
     @property
     def inverted_name(self) -> str:
-        """The name with the family name first: `Smith, John`."""
-        return f"{self.family_name}, {self.given_name}" if self.given_name else self.family_name
+        """The name with the family name first: `Smith, John, Jr.`."""
+        return ", ".join(filter(None, (self.family_name, self.given_name, self.suffix)))
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,16 @@ def _detect_kind(document: ArticleSummary, publisher: str, published: str) -> Re
     return ReferenceKind.WEB_PAGE
 
 
-_AUTHOR_SEPARATOR_RE = re.compile(r"[,，;；、]")
-_NAME_SUFFIX_RE = re.compile(r"(?:Jr|Sr|II|III|IV|Ph\.?D|M\.?D)\.?")
+_AUTHOR_SEPARATOR_RE = re.compile(r"[,，、]")
+_SUFFIX_RE = re.compile(r"(?:Jr|Sr)\.?|II|III|IV")
+_DEGREE_RE = re.compile(r"(?:Ph\.?D|M\.?D|M\.?A|M\.?Sc|Esq|CFA|P\.?E)\.?")
+_ROLE = (
+    r"(?:writer|reporter|editor|correspondent|columnist|journalist|photographer|contributor|analyst|author)s?"
+    r"|记者|编辑|责任编辑|责编|作者|通讯员|特约记者|文|图"
+)
+_ROLE_RE = re.compile(rf"(?:[\w-]+ ){{0,2}}(?:{_ROLE})(?: (?:at|for|of|in) .*)?", re.IGNORECASE)
+_CREDIT_RE = re.compile(rf"(?:by\s+|(?:{_ROLE})\s*(?:[:：]\s*|\s))", re.IGNORECASE)
+_GIVEN_NAMES_RE = re.compile(r"(?:(?:[^\W\d_]\.[ -]?)+|[^\W\d_]+[a-z][\w'’-]*(?: [^\W\d_]+\.?)?)")
 _ORGANIZATION_RE = re.compile(
     r"\b(?:agency|association|bank|board|bureau|centre|center|co|commission|committee|company|corp|corporation|council"
     r"|department|desk|editors?|foundation|group|inc|institute|limited|ltd|ministry|news|newsroom|office|of|organization"
@@ -114,19 +124,51 @@ _NAME_PARTICLES = frozenset(re.findall(r"\w+", "al bin da de del della den der d
 
 
 def parse_authors(text: str) -> tuple[AuthorName, ...]:
-    """Parse names joined by commas, in natural order. Only names in Latin script are split into their parts."""
-    names = dict.fromkeys(map(str.strip, _AUTHOR_SEPARATOR_RE.split(text)))
-    return tuple(_parse_name(name) for name in names if name and not _NAME_SUFFIX_RE.fullmatch(name))
+    """Parse names joined by commas, in natural order, or joined by semicolons, also with the family name first.
+
+    Only names in Latin script are split into their parts. Degrees are left out, and roles such as `staff writer` unless
+    they are all there is.
+    """
+    lists = [map(str.strip, _AUTHOR_SEPARATOR_RE.split(part)) for part in re.split("[;；]", text)]
+    groups = [list(filter(None, parts)) for parts in lists]
+    names = [name for group in groups for name in _parse_group(group, len(groups) > 1)]
+    return tuple(dict.fromkeys(names)) or tuple(AuthorName(part) for group in groups for part in group)
 
 
-def _parse_name(name: str) -> AuthorName:
+def _parse_group(parts: Sequence[str], is_one_person: bool) -> Iterator[AuthorName]:
+    """Yield the authors in the parts of a list. `is_one_person`: other characters separate the persons."""
+    parts = [_CREDIT_RE.sub("", part, count=1) if _CREDIT_RE.match(part) else part for part in parts]
+    parts = [part for part in parts if part and not _ROLE_RE.fullmatch(part) and not _DEGREE_RE.fullmatch(part)]
+    persons = [part for part in parts if not _SUFFIX_RE.fullmatch(part)]
+    suffix = next((part for part in parts if _SUFFIX_RE.fullmatch(part)), "")
+    if len(persons) == 2 and _is_inverted(persons[0], persons[1], is_one_person):
+        yield AuthorName(persons[0], persons[1], suffix)
+        return
+    for index, part in enumerate(parts):
+        if part in persons:
+            following = parts[index + 1] if index + 1 < len(parts) else ""
+            yield _parse_name(part, following if _SUFFIX_RE.fullmatch(following) else "")
+
+
+def _is_inverted(family_name: str, given_name: str, is_one_person: bool) -> bool:
+    """Return True if two parts are one name, `Smith, John`, and not two persons."""
+    if is_chinese(family_name + given_name) or _ORGANIZATION_RE.search(family_name):
+        return False
+    *particles, last = family_name.split()
+    is_family_name = last.istitle() and all(word.lower() in _NAME_PARTICLES for word in particles)
+    return is_one_person or (is_family_name and bool(_GIVEN_NAMES_RE.fullmatch(given_name)))
+
+
+def _parse_name(name: str, suffix: str = "") -> AuthorName:
     words = name.split()
+    if len(words) > 2 and _SUFFIX_RE.fullmatch(words[-1]):
+        suffix = words.pop()
     if len(words) < 2 or is_chinese(name) or _ORGANIZATION_RE.search(name):
         return AuthorName(name)
     start = len(words) - 1
     while start > 1 and words[start - 1].lower() in _NAME_PARTICLES:
         start -= 1
-    return AuthorName(" ".join(words[start:]), " ".join(words[:start]))
+    return AuthorName(" ".join(words[start:]), " ".join(words[:start]), suffix)
 
 
 _EAST_ASIAN_RE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")

@@ -114,7 +114,12 @@ async def _call_tool(context: ServerRequestContext[Any], params: CallToolRequest
     del context
     if params.name not in TOOLS:
         raise MCPError(INVALID_PARAMS, f"unknown tool; the tools are {', '.join(TOOLS)}")
-    arguments = params.arguments or {}
+    # JSON has one kind of number, and null for an argument that is not given.
+    arguments = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in (params.arguments or {}).items()
+        if value is not None
+    }
     if error := best_match(_VALIDATORS[params.name].iter_errors(arguments)):
         return _to_error(f"{error.json_path}: {error.message}")
     try:

@@ -65,8 +65,16 @@ def _parse_request(arguments: Mapping[str, Any]) -> tuple[SearchService, QueryPl
 
 
 def _list_corrections(service: SearchService, plan: QueryPlan, page: SearchPage) -> list[str]:
-    suggestions = service.suggest_alternatives(plan, page)
-    return [shorten(suggestion.request.raw_query, MAX_WORD_TOKENS) for suggestion in suggestions][:5]
+    """Return other queries, and for the same query with fewer filters the arguments to leave out."""
+    answers = []
+    for suggestion in service.suggest_alternatives(plan, page):
+        query = shorten(suggestion.request.raw_query, MAX_WORD_TOKENS)
+        before, after = (
+            dict(request.to_url_params(service.settings)) for request in (plan.request, suggestion.request)
+        )
+        left_out = ", ".join(sorted(before.keys() - after.keys() - {"page"}))
+        answers.append(f"{query} (without {left_out})" if left_out else query)
+    return answers[:5]
 
 
 def _hits_to_json(hits: Sequence[Hit]) -> list[JsonDict]:

@@ -12,7 +12,7 @@ from search_ui.services.home import find_frequent_terms
 blueprint = Blueprint("connect", __name__)
 
 
-@blueprint.post("/mcp")
+@blueprint.post("/mcp", strict_slashes=False)
 @accept_api_token(ApiScope.SEARCH)
 def mcp() -> BaseResponse:
     """Answer an MCP request (Streamable HTTP). Other methods have status 405: the site opens no streams."""
@@ -21,7 +21,7 @@ def mcp() -> BaseResponse:
     return handle_request()
 
 
-@blueprint.post("/retrieval")
+@blueprint.post("/retrieval", strict_slashes=False)
 def retrieval() -> Response:
     """Return passages for a query of Dify, see `search_ui.connect.retrieval`."""
     return retrieve()

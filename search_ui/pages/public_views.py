@@ -12,12 +12,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
-from search_ui.accounts import require_role
+from search_ui.accounts import allow_developer_tools
 from search_ui.citations.embedded import to_coins, to_meta_tags
 from search_ui.citations.formats import CITATION_FORMATS, format_gb7714
 from search_ui.context import (
     abort_missing,
-    can_use_developer_tools,
     current_services,
     current_site,
     external_url,
@@ -216,6 +215,7 @@ def article(doc_id: str) -> Response:
         inline=InlineDefinitions() if is_off else explain_terms(current_services(), article_page.article.paragraphs),
         definitions_off=is_off,
         one=article_page.article,
+        has_copy=site.settings.originals and doc_id in site.backend.originals.find_ids([doc_id]),
         language=language_name(article_page.article.language),
         citation=format_gb7714(reference),
         citation_tags=to_meta_tags(reference),
@@ -258,12 +258,9 @@ def help_page() -> Response:
 
 
 @blueprint.get("/compare")
+@allow_developer_tools
 def compare_page() -> BaseResponse:
-    """Compare base dictionary and domain lexicon for one term (Wang Du 2019, WD-S3), for permitted readers."""
-    return _render_comparison() if can_use_developer_tools() else require_role()(_render_comparison)()
-
-
-def _render_comparison() -> Response:
+    """Compare base dictionary and domain lexicon for one term (Wang Du 2019, WD-S3)."""
     if wants_json():
         return api.compare_api()
     site, raw_query = current_site(), request.args.get("q", "")

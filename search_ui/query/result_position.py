@@ -24,6 +24,7 @@ class ResultPosition:
             it behind position MAX_RANK.
         listed_id: ID of the document that the results list: a near-duplicate of this one, or the document itself; "" if
             `rank` is None.
+        listed_url: Its URL.
         word_count: Number of content words of the query.
         missing_words: Content words that the document lacks, also as synonyms.
         excluding_filters: Filters that the document does not pass.
@@ -31,6 +32,7 @@ class ResultPosition:
 
     rank: int | None
     listed_id: str
+    listed_url: str
     word_count: int
     missing_words: tuple[str, ...]
     excluding_filters: tuple[RequestFilter, ...]
@@ -60,11 +62,10 @@ def find_position(search: SearchService, request: SearchRequest, doc_id: str) ->
         return None
     matches = [bool(response.get("facets", {}).get(f"c{n}", {}).get("count")) for n in range(len(clauses))]
     excluding = tuple(each for each, passes in zip(filters, matches[len(parts) :], strict=True) if not passes)
-    rank, listed_id = (
-        (None, "") if excluding else _find_rank(search, plan, doc_id, str(docs[0].get(solr_fields.CLUSTER_ID, "")))
-    )
+    cluster = str(docs[0].get(solr_fields.CLUSTER_ID, ""))
+    rank, listed_id, listed_url = (None, "", "") if excluding else _find_rank(search, plan, doc_id, cluster)
     missing_words = tuple(word for word, contains in zip(parts, matches, strict=False) if not contains)
-    return ResultPosition(rank, listed_id, len(parts), missing_words, excluding)
+    return ResultPosition(rank, listed_id, listed_url, len(parts), missing_words, excluding)
 
 
 def _joined_clause(request_filter: RequestFilter) -> SolrQuery:
@@ -72,8 +73,8 @@ def _joined_clause(request_filter: RequestFilter) -> SolrQuery:
     return SolrQuery.boolean(must=[QueryParam(f"q{n}", query) for n, query in enumerate(request_filter.queries)])
 
 
-def _find_rank(search: SearchService, plan: QueryPlan, doc_id: str, cluster: str) -> tuple[int | None, str]:
-    """Return the rank of a document or its best near-duplicate, and the ID of the listed one.
+def _find_rank(search: SearchService, plan: QueryPlan, doc_id: str, cluster: str) -> tuple[int | None, str, str]:
+    """Return the rank of a document or its best near-duplicate, and ID and URL of the listed one.
 
     The numbered pages are read as a reader sees them; behind them the order is that of the words.
     """
@@ -83,15 +84,15 @@ def _find_rank(search: SearchService, plan: QueryPlan, doc_id: str, cluster: str
     while page.hits:
         for rank, hit in enumerate(page.hits, start=page.span.start + 1):
             if hit.doc_id == doc_id or (cluster and hit.cluster == cluster and not request.cluster):
-                return rank, hit.doc_id
+                return rank, hit.doc_id, hit.url
         last_rank = page.span.start + len(page.hits)
         if page.page >= page.numbered_pages:
             break
         page = search.execute(replace(plan, request=replace(request, page=page.page + 1, cursor="")))
-    fields = (solr_fields.ID, solr_fields.CLUSTER_ID)
+    fields = (solr_fields.ID, solr_fields.CLUSTER_ID, solr_fields.URL)
     params = hits_params(replace(plan, match_any=match_any), MAX_RANK, field_names=fields)
     for rank, doc in enumerate(documents(search.select(SolrRequest.HITS, params)), start=1):
         listed_id = str(doc.get(solr_fields.ID))
         if listed_id == doc_id or (cluster and doc.get(solr_fields.CLUSTER_ID) == cluster):
-            return max(rank, last_rank + 1), listed_id
-    return None, ""
+            return max(rank, last_rank + 1), listed_id, str(doc.get(solr_fields.URL, ""))
+    return None, "", ""

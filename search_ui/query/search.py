@@ -394,13 +394,13 @@ class SearchService:
         if has_number or request.page >= last_page(self.settings) or span.end >= ranked_hits.match_count:
             return ""
         if request.cursor:
-            cursor_mark = str(ranked_hits.response["nextCursorMark"])
+            cursor_mark = str(ranked_hits.response.get("nextCursorMark", ""))  # missing in partial results
         elif ranked_hits.candidates is not None:
             cursor_mark = FIRST_CURSOR_MARK  # the fused list ends here; later pages have the lexical order
         else:
             params = cursor_start_params(plan, span.end)
-            cursor_mark = str(self.select(SolrRequest.CURSOR_START, params)["nextCursorMark"])
-        return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
+            cursor_mark = str(self.select(SolrRequest.CURSOR_START, params).get("nextCursorMark", ""))
+        return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark)) if cursor_mark else ""
 
 
 @dataclass(frozen=True)

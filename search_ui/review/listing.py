@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.review import Order, TermQuery
 from domain.term import TermClass, TermStatus
 from search_ui.list_pages import parse_number
-from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name, find_terms
 from text.scripts import LANGUAGE_PATTERNS
 
 TERMS_ON_PAGE = 20
@@ -75,9 +75,9 @@ def parse_listing(values: Mapping[str, str], account: str) -> TermListState:
 
 def redirect_back() -> BaseResponse:
     """Redirect to the page of the form: a term (`from`), the history or the list."""
-    origin = request.form.get("from", "")
-    if origin == "term":
-        return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
+    origin, text = request.form.get("from", ""), request.form.get("term", "")
+    if origin == "term" and find_terms([text]):  # an undo can have deleted it
+        return redirect(url_for("review.term.show_term", text=text), 303)
     if origin == "relations":
         return redirect(url_for("review.relations.show_relations"), 303)
     if origin in ("history", "all"):

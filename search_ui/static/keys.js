@@ -37,11 +37,16 @@ function toBox() {
   return true;
 }
 
+// Before all other listeners of the site: a single key that is turned off reaches none of them.
+window.addEventListener("keydown", (event) => {
+  const isSingle = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (isSingle && !isTyping(event.target) && areOff()) event.stopImmediatePropagation();
+}, true);
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
   const isOnHit = document.activeElement !== null && document.activeElement.closest(RESULT_SELECTOR) !== null;
   const steps = { j: 1, k: -1, ...(isOnHit ? { ArrowDown: 1, ArrowUp: -1 } : {}) };
-  if (areOff()) return;
   if (event.key === "/" ? toBox() : event.key in steps && go(steps[event.key])) event.preventDefault();
 });
 

@@ -5,7 +5,8 @@
 const update = async (part) => {
   try {
     const address = part.dataset.url || location.href;
-    const response = document.hidden ? null : await fetch(address, { cache: "no-store", redirect: "error" });
+    const response = document.hidden ? null : await fetch(address, { cache: "no-store", redirect: "manual" });
+    if (response?.type === "opaqueredirect") return location.reload(); // the session has ended: to the login page
     if (response?.ok) {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const next = page.getElementById(part.id);
@@ -16,7 +17,7 @@ const update = async (part) => {
       }
     }
   } catch {
-    // The server restarts, or the session has ended. The next attempt reads the page again.
+    // The server restarts. The next attempt reads the page again.
   }
   schedule(part);
 };

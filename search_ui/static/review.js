@@ -132,8 +132,8 @@ async function post(form, values) {
     statusBox.textContent = result.message;
     showError("");
     return result;
-  } catch (error) {
-    showError(`${list.dataset.failed} ${error.message}`);
+  } catch {
+    showError(list.dataset.failed);
     return null;
   }
 }
@@ -167,8 +167,8 @@ async function loadMore() {
       list.append(document.adoptNode(term));
       addListeners(term, terms.push(term) - 1);
     }
-  } catch (error) {
-    showError(`${list.dataset.failed} ${error.message}`);
+  } catch {
+    showError(list.dataset.failed);
   }
 }
 

@@ -48,7 +48,8 @@ def fits(value: object, schema: dict[str, Any]) -> bool:
 
 
 def client(search: FakeSearch | None = None) -> FlaskClient:
-    return site_app(search or FakeSearch(DOCUMENTS)).test_client()
+    settings = SearchSettings(developer_tools=True)
+    return site_app(search or FakeSearch(DOCUMENTS), settings=settings).test_client()
 
 
 def schema_of(path: str, status: str) -> dict[str, Any]:

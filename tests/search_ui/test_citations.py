@@ -57,7 +57,7 @@ def test_bibtex_escapes_syntax_and_keeps_chinese_names_whole() -> None:
     assert format_bibtex([CHINESE]) == (
         "@article{news-example-2016-doc1,\n"
         "  author = {张三 and 李四},\n"
-        "  title = {{页岩气 100\\% \\{开发\\}\\_提速}},\n"
+        "  title = {{页岩气 100\\% \\textbraceleft{}开发\\textbraceright{}\\_提速}},\n"
         "  journal = {中国石油报},\n"
         "  year = {2016},\n"
         "  month = may,\n"
@@ -124,11 +124,50 @@ def test_names_are_split_only_in_latin_script() -> None:
     assert parse_authors("张三, 约翰·史密斯, John A. Smith, Jr., Ludwig van Beethoven, Reuters, Oil & Gas Team") == (
         AuthorName("张三"),
         AuthorName("约翰·史密斯"),
-        AuthorName("Smith", "John A."),
+        AuthorName("Smith", "John A.", "Jr."),
         AuthorName("van Beethoven", "Ludwig"),
         AuthorName("Reuters"),
         AuthorName("Oil & Gas Team"),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("John Smith Jr.", ["Smith, John, Jr."]),
+        ("John Smith, Jr., Mary Brown, Ph.D.", ["Smith, John, Jr.", "Brown, Mary"]),
+        ("Henry Ford III", ["Ford, Henry, III"]),
+        ("Smith, John", ["Smith, John"]),
+        ("Smith, J.", ["Smith, J."]),
+        ("van der Berg, Jan", ["van der Berg, Jan"]),
+        ("Smith, John, Jr.", ["Smith, John, Jr."]),
+        ("Smith, John A.; Brown, Mary", ["Smith, John A.", "Brown, Mary"]),
+        ("John Smith; Mary Brown", ["Smith, John", "Brown, Mary"]),
+        ("John Smith, Mary Brown", ["Smith, John", "Brown, Mary"]),
+        ("By John Smith, Staff Writer", ["Smith, John"]),
+        ("John Smith, Senior Correspondent for Energy", ["Smith, John"]),
+        ("Editor: Mary Brown", ["Brown, Mary"]),
+        ("记者 张三, 编辑：李四", ["张三", "李四"]),
+        ("Staff Writer", ["Staff Writer"]),
+        ("Reuters, Bloomberg", ["Reuters", "Bloomberg"]),
+        ("Xinhua, AFP", ["Xinhua", "AFP"]),
+        ("Byron Adams", ["Adams, Byron"]),
+        ("文森特·梵高", ["文森特·梵高"]),
+    ],
+)
+def test_suffixes_stay_with_their_names_and_roles_are_no_names(text: str, names: list[str]) -> None:
+    assert [name.inverted_name for name in parse_authors(text)] == names
+
+
+@pytest.mark.parametrize("title", ["{", "}", "a } b { c", "\\{", "\\"])
+def test_the_braces_of_a_bibtex_entry_are_balanced(title: str) -> None:
+    entry, depth = format_bibtex([replace(ENGLISH, title=title)]), 0
+    for character in entry:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    suffixed = format_bibtex([replace(ENGLISH, authors=(AuthorName("Smith", "John", "Jr."),))])
+    assert "author = {Smith, Jr., John}" in suffixed
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,12 @@ def test_without_definitions_there_is_no_switch() -> None:
     assert page.select("#definitions-switch, a.defined, script[src$='definition_cards.js']") == []
 
 
+def test_a_term_that_is_an_abbreviation_is_no_ordinary_word() -> None:
+    glossary = Glossary(tuple(GlossaryTerm(text) for text in ("IT", "WHO", "ACT", "US")))
+    text = "It is IT, and it will act for us. Who can? The WHO."
+    assert [text[one.start : one.end] for one in glossary.iter_occurrences(text, SEGMENTER)] == ["IT", "WHO"]
+
+
 # -- The notes on the source of a definition whose page is gone.
 
 

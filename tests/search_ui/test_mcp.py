@@ -12,7 +12,11 @@ from domain.errors import SolrUnavailableError
 from domain.term import Lexicon, LexiconEntry
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, estimate_tokens, iter_parts
 from search_ui.interfaces import OriginalDocument
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.results import SearchPage
+from search_ui.query.search import SearchService
 from search_ui.settings import SearchSettings
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion
 from tests.site_fixture import FakeOriginals, FakeSearch, MemorySite, document, site_app
 
 MAX_SCHEMA_TOKENS = 1000
@@ -147,3 +151,27 @@ def test_pages_of_other_origins_streams_and_large_requests_are_refused() -> None
     assert caller.get("/mcp").status_code == caller.delete("/mcp").status_code == 405
     large = caller.post("/mcp", data=b" " * 70_000, headers=HEADERS, content_type="application/json")
     assert large.status_code == 413
+
+
+def test_arguments_are_read_as_json_has_them() -> None:
+    answer, _ = call("search", query="页岩气", page=2.0, site=None, sort=None)
+    assert "page=3" in answer["continuation"] and answer["total"] == 20
+    assert call("fetch", id="doc1", part=1.0)[0]["id"] == "doc1"
+    assert call("search", query="页岩气", page=1.5)[1]
+
+
+def test_a_suggestion_of_the_same_words_names_the_filters_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_date(_: SearchService, plan: QueryPlan, page: SearchPage) -> list[SearchSuggestion]:
+        return [SearchSuggestion(DidYouMeanKind.FILTER_REMOVED, plan.request.with_changes(since=""))]
+
+    monkeypatch.setattr(SearchService, "suggest_alternatives", without_date)
+    answer, _ = call("search", caller=client(FakeSearch([])), query="页岩气", **{"from": "2030"})
+    assert answer["total"] == 0 and answer["suggestions"] == ["页岩气 (without from)"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+def test_a_path_may_end_with_a_slash_and_other_methods_are_named(path: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    assert client().post(path, json=message, headers=HEADERS).status_code == 200
+    refused = client().get(path, headers=HEADERS)
+    assert refused.status_code == 405 and "POST" in refused.headers["Allow"]

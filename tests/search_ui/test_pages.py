@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -314,6 +315,7 @@ def test_who_compares_is_asked_to_sign_in() -> None:
     asked = client.get("/compare?q=页岩气")
     assert asked.status_code == 303 and asked.headers["Location"].startswith("/admin/login?next=/compare")
     assert client.get("/compare?q=页岩气&format=json").status_code == 403
+    assert client.get("/api/v1/compare?q=页岩气").status_code == 403
     sign_in(client)
     assert client.get("/compare?q=页岩气").status_code == 200
 
@@ -466,7 +468,7 @@ def test_numbers_are_grouped_and_one_is_one() -> None:
     [
         ("/", {}, "zh-Hans"),
         ("/", {"Accept-Language": "en-GB,en;q=0.9"}, "en"),
-        ("/", {"Accept-Language": "fr"}, "zh-Hans"),
+        ("/", {"Accept-Language": "fr"}, "en"),
         ("/", {"Accept-Language": "zh-TW"}, "zh-Hans"),
         ("/?lang=en", {"Accept-Language": "zh"}, "en"),
         ("/?lang=<script>", {}, "zh-Hans"),
@@ -474,6 +476,23 @@ def test_numbers_are_grouped_and_one_is_one() -> None:
 )
 def test_the_language_is_found(address: str, headers: dict[str, str], language: str) -> None:
     assert soup(site_app().test_client().get(address, headers=headers)).html["lang"] == language
+
+
+def test_a_program_without_a_language_is_answered_in_english() -> None:
+    client = site_app().test_client()
+    assert client.get("/api/v1/articles/nope").json["error"]["message"] == "Page not found"
+    refused = client.delete("/search")
+    assert refused.status_code == 405 and "GET" in refused.headers["Allow"]
+
+
+def test_the_language_button_of_an_answer_to_a_form_leads_to_a_page() -> None:
+    client = site_app().test_client()
+    token = sign_in(client)
+    for address in ("/admin/lexicon/import", "/admin/lexicon/decide", "/admin/page/remedy"):
+        data = {"token": token, "list": (BytesIO("页岩气 x y z\n".encode()), "list.txt")}
+        page = soup(client.post(address, data=data))
+        target = page.select_one("form.language").get("action") or address
+        assert client.get(target, follow_redirects=True).status_code == 200, address
 
 
 def test_a_chosen_language_stays_and_the_switch_keeps_the_search() -> None:

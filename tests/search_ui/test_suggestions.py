@@ -13,6 +13,7 @@ from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_
 from search_ui.query.solr_query import Params
 from search_ui.vocabulary_cache import (
     REFRESH_SECONDS,
+    RETRY_SECONDS,
     VocabularyCache,
     find_usual_spelling,
     parse_frequent_words,
@@ -145,11 +146,14 @@ def test_a_vocabulary_is_made_in_the_background_once_for_each_version_and_now_an
 
 
 def test_a_vocabulary_that_could_not_be_made_is_tried_again_and_the_old_one_stays() -> None:
-    works = Works()
-    live, search = VocabularyCache(works, lambda: 0.0), TitleSearch(is_down=True)
+    works, now = Works(), [0.0]
+    live, search = VocabularyCache(works, lambda: now[0]), TitleSearch(is_down=True)
     live.get_vocabulary(search, actions("页岩气"))
     works.do_all()
-    search.is_down = False
+    for _ in range(50):  # readers at the same time, while Solr is ill
+        live.get_vocabulary(search, actions("页岩气"))
+    assert works.waiting == []
+    now[0], search.is_down = RETRY_SECONDS + 1, False
     assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) == []
     works.do_all()
     assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) != []
