@@ -51,7 +51,7 @@ _SEED_ERROR_BY_REASON = {
 def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
     _check_values(settings)
-    strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
+    strategy, quiet = resolve_strategy(settings), parse_quiet_setting(settings)
     inside, rules = AllowedPrivateHosts.from_settings(settings.inside_hosts), _url_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
@@ -108,7 +108,8 @@ def _check_values(settings: CrawlSettings) -> None:
         raise SettingsError("{path} must be printable ASCII", path="crawl.contact")
 
 
-def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
+def parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
+    """Return the quiet hours of all sites. Raises SettingsError."""
     try:
         return parse_quiet_hours(settings.quiet_hours)
     except ValueError:

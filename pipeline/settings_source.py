@@ -238,6 +238,10 @@ class SettingsSource:
         has_urls = settings.crawl.sites.seeds or any(table.get("urls") for table in before.get(SITES, ()))
         if has_urls and any(path == SITES or path.startswith("crawl.") for path in changes):
             check_crawl(settings)
+        if "schedule" in keys or any(path == "crawl.quiet_hours" or path.startswith("schedule.") for path in changes):
+            from pipeline.runs.timetable import check_start_times  # late, because few commands need APScheduler
+
+            check_start_times(settings)
         return SettingsEdit(text, new_text, before, after, changes, SITES in all_changes)
 
     def _save(self, edit: SettingsEdit, actions: "OperationTable | None") -> None:

@@ -26,9 +26,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, NEW_ONLY, CrawlSettings, resolve_strategy
-from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError
+from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError, SolrError
 from domain.message import Message, error_message
-from domain.outcome import Reason, Stage, StageReport, has_common_cause
+from domain.outcome import Reason, Stage, StageReport, count_failures, has_common_cause
 from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, SENTENCES_STEP, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
@@ -299,10 +299,10 @@ def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = 
 
 
 def embed_if_possible(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
-    """Compute missing embeddings as `embed` does; without a model, return a report with a note instead of raising."""
+    """Compute missing embeddings as `embed` does; without a model or the lock, return a report with a note."""
     try:
         return embed(engine, seconds, with_passages)
-    except (EmbeddingError, JarError) as error:
+    except (BusyError, EmbeddingError, JarError) as error:
         return StageReport(
             Stage.EMBED,
             {},
@@ -375,10 +375,30 @@ def run(
         if with_index:
             if "embed" in names:
                 embed_remaining(engine, record)
-            force_merge_index(engine)
+            try:
+                force_merge_index(engine)
+            except (BusyError, SolrError) as error:
+                record.add_note(Message("The index was not merged: {reason}", reason=error_message(error)))
         compact_store(engine)
         copy_decisions(engine, record)
+        check_fetched(engine, record)
         return record.reports
+
+
+def check_fetched(engine: "Engine", record: "RunRecord") -> None:
+    """Raise PlumblineError with the reasons if the crawl of a run fetched none of the due pages."""
+    crawls = [report for report in record.reports if report.stage is Stage.CRAWL]
+    counts: Counter[Reason] = sum((Counter(crawl.outcome_counts) for crawl in crawls), Counter())
+    due_count = sum(engine.store.frontier.due_counts_by_queue(time.time()).values()) if crawls else 0
+    if counts.total() == count_failures(counts) - counts[Reason.GONE] and (counts or due_count):
+        reasons = [Message("{n} {reason}", n=count, reason=reason) for reason, count in counts.most_common()]
+        record.resume_stage(Stage.CRAWL)
+        raise PlumblineError(
+            "No page was fetched, of 1 that was due: {reasons}",
+            "No page was fetched, of {n} that were due: {reasons}",
+            n=due_count + counts.total(),
+            reasons=(*reasons, *(note for crawl in crawls for note in crawl.notes)),
+        )
 
 
 def index_first_pages(engine: "Engine", record: "RunRecord", pages_per_seed: int) -> None:

@@ -24,16 +24,18 @@ def parse_quiet_hours(text: str) -> QuietHours | None:
     return begin, end
 
 
+def contains_minute(hours: QuietHours | None, minute: int) -> bool:
+    """True if a minute of the day is in the quiet hours; the minute of their end is not."""
+    return hours is not None and (minute - hours[0]) % _MINUTES_PER_DAY < (hours[1] - hours[0]) % _MINUTES_PER_DAY
+
+
 def quiet_seconds_left(hours: QuietHours | None, now: float) -> float:
     """Return the seconds until the quiet hours end, or 0 outside them.
 
     `now` is epoch seconds; the hours are local time.
     """
-    if hours is None:
-        return 0.0
     local = time.localtime(now)
     minute = local.tm_hour * 60 + local.tm_min
-    begin, end = hours
-    if (minute - begin) % _MINUTES_PER_DAY >= (end - begin) % _MINUTES_PER_DAY:
+    if hours is None or not contains_minute(hours, minute):
         return 0.0
-    return float((end - minute) % _MINUTES_PER_DAY * 60 - local.tm_sec)
+    return float((hours[1] - minute) % _MINUTES_PER_DAY * 60 - local.tm_sec)

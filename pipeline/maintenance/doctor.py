@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from urllib.parse import urlsplit
 
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SettingsError
 from indexer.class_data_sharing import JAVA_PATH
 from pipeline.engine import active_stages
 from pipeline.local_time import local_minute
 from pipeline.maintenance.backup import find_known_backup
-from pipeline.runs.timetable import SCHEDULE_COMMAND, next_planned_time
+from pipeline.runs.timetable import SCHEDULE_COMMAND, check_start_times, next_planned_time
 from pipeline.settings import Settings, has_credentials
 from search_ui.settings import format_address
 from solr_client.session import auth_headers, node_urls
@@ -239,6 +239,10 @@ def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult(
         "schedule", is_scheduler_running, text, "start `plumb schedule` (deploy/plumbline-schedule.service)"
     )
+    try:
+        check_start_times(settings)
+    except SettingsError as error:
+        yield CheckResult("schedule", False, str(error), "change schedule.at, schedule.stages or crawl.quiet_hours")
     backup = find_known_backup(settings.data_dir)
     age = time.time() - backup.stat().st_mtime if backup else float("inf")
     details = f"{backup}, {age / 86400:.1f} days old" if backup else "no backup"

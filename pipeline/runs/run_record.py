@@ -55,15 +55,19 @@ class RunRecord:
 
     def run_stage(self, stage: Stage, stage_function: Callable[[], StageReport]) -> None:
         """Run one stage, append its report to `reports` and pass it on."""
-        bind_contextvars(stage=stage.value)
         started_at = time.time()
-        self._current_stage = StageRun(stage, state=RunState.RUNNING, started_at=started_at)
-        self._stage_started = time.monotonic()
+        self.resume_stage(stage, started_at)
         self._runs.save_progress(self.run_id, [*self._finished_stages, self._current_stage])
         self._on_stage(self.run_id, stage)
         self.reports.append(stage_function())
         self._finished_stages.append(replace(stage_run_from_report(self.reports[-1]), started_at=started_at))
         self._on_report(self.reports[-1])
+
+    def resume_stage(self, stage: Stage, started_at: float = 0.0) -> None:
+        """Attribute an error from here on to a stage."""
+        bind_contextvars(stage=stage.value)
+        self._current_stage = StageRun(stage, state=RunState.RUNNING, started_at=started_at)
+        self._stage_started = time.monotonic()
 
     def add_note(self, note: Message) -> None:
         """Add a note to the last finished stage."""

@@ -9,6 +9,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from apscheduler.triggers.base import BaseTrigger
 
+from crawler.crawl_plan import parse_quiet_setting
+from crawler.schedule.quiet_hours import contains_minute
+from domain.errors import SettingsError
 from pipeline.settings import Settings, parse_times_of_day
 
 SCHEDULE_COMMAND = "schedule"  # lock of `plumb schedule`, and command in the records of daily runs
@@ -83,6 +86,19 @@ def configured_appointments(settings: Settings) -> list[Appointment]:
         command = f"{SCHEDULE_COMMAND} sites {start_time:%H:%M}"
         appointments.append(Appointment(command, DailyTrigger(start_time), hosts=tuple(hosts)))
     return appointments
+
+
+def check_start_times(settings: Settings) -> None:
+    """Raise SettingsError if a run that crawls starts in the quiet hours of all sites, where it ends at once."""
+    quiet = parse_quiet_setting(settings.crawl)
+    for appointment in configured_appointments(settings):
+        start = appointment.trigger.time_of_day
+        if appointment.stage in ("", "crawl") and contains_minute(quiet, 60 * start.hour + start.minute):
+            raise SettingsError(
+                "The run at {time} starts in the quiet hours {hours} and would fetch no page. Choose another time.",
+                time=f"{start:%H:%M}",
+                hours=settings.crawl.quiet_hours,
+            )
 
 
 def next_planned_time(settings: Settings, now: float) -> float:

@@ -22,14 +22,16 @@ import pipeline.runs.scheduler
 from crawler.site import Sites
 from docstore.reports.runs import RunTable
 from docstore.store import open_sqlite_store
-from domain.errors import BusyError, SettingsError, SiteError
+from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState, StageRun
 from pipeline import stages
 from pipeline.alerts.inputs import missed_run_time
+from pipeline.cli.status import collect_status, format_status
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine
 from pipeline.index_stage import run_index_stage
+from pipeline.local_time import local_time
 from pipeline.maintenance.doctor import check_schedule_and_backup
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.maintenance.upgrade import check_safety
@@ -40,9 +42,10 @@ from pipeline.runs.scheduler import Scheduler, run_appointment, run_scheduler
 from pipeline.runs.timetable import Appointment, DailyTrigger, configured_appointments, next_planned_time
 from pipeline.settings import ScheduleSettings, Settings, build_settings
 from pipeline.settings_source import SettingsSource
+from pipeline.site_admin.run_control import EngineRunControl
 from tests.crash_harness import PausableSites, Vertical, until
 from tests.solr_fixture import RunningSolr
-from tests.web_fixture import PATIENCE
+from tests.web_fixture import PATIENCE, Site, page
 
 NIGHT = time(2, 30)
 HOUR, DAY = 3600.0, 86_400.0
@@ -648,3 +651,53 @@ def test_only_one_scheduler_at_a_time(vertical: Vertical) -> None:
     assert status(vertical)["next_run"] is not None
     said = vertical.call("schedule")
     assert said.status == 1 and f"Another process (pid {running.pid}) is in the “schedule” stage" in said.complaint
+
+
+# -- quiet hours
+
+
+@pytest.mark.parametrize(
+    ("changes", "start"),
+    [
+        ({"crawl.quiet_hours": "01:00-06:00"}, "02:30"),
+        ({"crawl.quiet_hours": "22:00-06:00", "schedule.at": "23:00"}, "23:00"),
+        ({"crawl.quiet_hours": "08:00-18:00", "schedule.stages": {"index": "08:00", "crawl": "07:00 08:00"}}, "08:00"),
+        ({"crawl.quiet_hours": "01:00-02:30", "schedule.stages": {"index": "01:30"}}, ""),
+        ({"crawl.quiet_hours": "03:00-02:30"}, ""),
+    ],
+)
+def test_a_start_in_the_quiet_hours_is_refused(tmp_path: Path, changes: dict[str, object], start: str) -> None:
+    file = tmp_path / "v.toml"
+    file.write_text("")
+    source = SettingsSource(file)
+    if not start:
+        assert source.edit(lambda _: changes).changes.keys() == changes.keys()
+        return
+    with pytest.raises(SettingsError, match=f"The run at {start} starts in the quiet hours"):
+        source.edit(lambda _: changes)
+    assert not file.read_text()
+    file.write_text('[crawl]\nquiet_hours = "01:00-06:00"\n[[sites]]\nurls = ["http://a.test/"]\n')
+    assert source.edit(lambda _: {"crawl.depth": 3}).changes, "what does not concern the times is saved"
+    assert [check.is_well for check in check_schedule_and_backup(source.load())][:2] == [False, False]
+
+
+def test_a_run_that_fetched_none_of_the_due_pages_is_not_successful_and_says_why(tmp_path: Path) -> None:
+    soon = datetime.now() + timedelta(hours=2)
+    hours = f"{soon - timedelta(hours=4):%H:%M}-{soon:%H:%M}"
+    with Site({"/": page("/1.html"), "/1.html": "text"}) as site:
+        crawl = {"seeds": [site.url()], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
+        with Engine(build_settings({"crawl": crawl | {"quiet_hours": hours}}, tmp_path), NullProgress()) as engine:
+            with pytest.raises(PlumblineError, match=f"of 1 that was due: Stopped for the quiet hours {hours}"):
+                stages.run(engine, last_stage="crawl")
+            [bad] = load_run_history(engine, 5).runs
+            assert bad.state is RunState.FAILED and "quiet hours" in bad.error
+            assert hours in EngineRunControl(engine).status().failure
+            assert f"run of {local_time(bad.started_at)[:19]}: failed in crawl" in "\n".join(
+                format_status(collect_status(engine))
+            )
+        with Engine(build_settings({"crawl": crawl}, tmp_path), NullProgress()) as engine:
+            stages.run(engine, last_stage="crawl")
+            site.pages.clear()
+            engine.store.frontier.admin.requeue_urls("*/1.html")
+            engine.store.frontier.admin.block_urls(site.url())
+            stages.run(engine, last_stage="crawl")  # a page that is gone was requested: the site has answered
