@@ -158,7 +158,7 @@ def show_kind(kind: str) -> BaseResponse:
     """List the candidates of a kind, for a decision on all or some of them."""
     if kind not in set(CandidateKind):
         abort(404)
-    terms = current_site().administration.lexicon_tools.find_by_kind(CandidateKind(kind), MAX_BULK_TERMS)
+    terms = current_site().administration.lexicon_tools.find_by_kind(CandidateKind(kind), MAX_LIST_LENGTH)
     return render_page("review_kind.html", kind=kind, terms=terms)
 
 
