@@ -4,7 +4,7 @@ debootstrap makes the root file system. bubblewrap runs each RUN in it, then the
 image, without capabilities and network, with a read-only root, an empty /tmp and a data folder of its own. The health
 check and a search must succeed. Needs Linux and root.
 
-With --upgrade, an image of an earlier commit runs the demo first, with the same volume. `plumb upgrade` in the present
+With --upgrade, the image of the first Containerfile runs the demo first, with the same volume. `plumb upgrade` in the present
 image must upgrade its store, and the search must find as much as before.
 """
 
@@ -37,6 +37,7 @@ PYTHON_SETUP = (
 )
 SETUP_BY_BASE = {"docker.io/library/debian:trixie-slim": ":", "docker.io/library/python:3.13-slim": PYTHON_SETUP}
 DOWNLOADS = "srv/plumbline/.cache"  # Solr and the models, which the first images downloaded at their first start
+FETCH_FIRST_SOLR = "from indexer.solr_jars import default_folder, resolve_jars; resolve_jars(default_folder(), print)"
 VOLUME = "/data"
 DEMO_CONFIG = f"{VOLUME}/demo/vertical.toml"
 SCHEMA_VERSION_RE = re.compile(r"schema version (\d+)")
@@ -213,12 +214,12 @@ def create_volume(image: Image) -> Path:
     return data
 
 
-def check_upgrade(image: Image, commit: str) -> dict[str, float]:
-    """Run the demo in an image of `commit`, then upgrade its volume and run the demo in `image`.
+def check_upgrade(image: Image) -> dict[str, float]:
+    """Run the demo in the first image that there was, then upgrade its volume and run the demo in `image`.
 
     Returns figures before and after. Raises SystemExit if the store is not upgraded, or the search finds less.
     """
-    source, root = image.root.with_name("earlier-source"), image.root.with_name("earlier")
+    commit, source, root = find_first_commit(), image.root.with_name("earlier-source"), image.root.with_name("earlier")
     subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(source), commit], cwd=ROOT, check=True)
     try:
         earlier = build_image(root, source)
@@ -227,6 +228,8 @@ def check_upgrade(image: Image, commit: str) -> dict[str, float]:
     for folder in (VOLUME.strip("/"), DOWNLOADS):
         (root / folder).mkdir(parents=True, exist_ok=True)
     run(["cp", "--archive", f"{image.root}/{DOWNLOADS}/.", f"{root}/{DOWNLOADS}"], root.with_suffix(".log"))
+    build = sandbox(root, earlier.environment, earlier.user, earlier.folder)
+    run([*build, "python", "-c", FETCH_FIRST_SOLR], root.with_suffix(".log"))  # its Solr has other jars
     data = create_volume(image)
     before = run_demo(earlier, data, image.health_check, ["demo", "--folder", str(Path(DEMO_CONFIG).parent)])
     upgrade = [*image.entry_point, "upgrade", DEMO_CONFIG]
@@ -268,7 +271,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the root file system here")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--upgrade", action="store_true", help="also upgrade the volume of an earlier image")
-    parser.add_argument("--from", dest="commit", help="commit of the earlier image; default: the first Containerfile")
     options = parser.parse_args()
     if os.getuid() != 0 or not shutil.which("bwrap") or not shutil.which("debootstrap"):
         raise SystemExit("needs root, bubblewrap and debootstrap: apt-get install bubblewrap debootstrap")
@@ -280,7 +282,7 @@ def main() -> None:
         figures = {"seconds to build": time.monotonic() - started_at, "size, MiB": measure_size(folder / "root")}
         figures |= run_demo(image, create_volume(image), image.health_check, [])
         if options.upgrade:
-            figures |= check_upgrade(image, options.commit or find_first_commit())
+            figures |= check_upgrade(image)
     finally:
         if not options.folder:
             shutil.rmtree(folder)
