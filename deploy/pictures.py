@@ -242,7 +242,10 @@ def save_screenshots(page: Page, folder: Path, name: str) -> None:
     """Save the current page at all widths with few colours, for small files. `definition` has an open card."""
     for width, height in WIDTHS_AND_HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_load_state("networkidle")
+        if len(page.frames) == 1:
+            page.wait_for_load_state("networkidle")
+        for frame in page.frames:  # the network of a page that has replaced a loading frame is never idle
+            frame.wait_for_load_state()
         if name.endswith("-definition"):
             page.locator("a.defined").first.focus()
             page.locator(".definition-card").first.wait_for(state="visible")
