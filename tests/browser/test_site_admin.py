@@ -80,7 +80,7 @@ def test_a_site_is_paused_resumed_and_removed(visit: Visit, vertical: Vertical) 
     follow(page.get_by_role("link", name="移除网站"))
     expect(page.locator("#removed-contents li").first).to_have_text(f"文章：{article_count(vertical, host)} 篇")
     check_page(page)
-    follow(page.get_by_role("button", name="确认移除"))
+    follow(page.get_by_role("button", name="永久移除"))
     expect(page.locator("p.note[role=status]")).to_contain_text(f"已移除 {host}")
     becomes_true(page, lambda: article_count(vertical, host) == 0)
     actions = [item.name for item in vertical.engine.store.operations.find(limit=5)]
