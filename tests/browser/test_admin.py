@@ -171,7 +171,7 @@ def test_candidates_come_best_first_each_with_its_contexts(visit: Visit, vertica
         expect(page.locator("nav.pages [aria-current]")).to_have_text(re.compile(f"^{n} /"))
         for term in page.locator(".term").all():
             text = term.locator("h2 bdi").inner_text()
-            score = float(term.locator(".figures-of-term dd").first.inner_text())
+            score = float(term.locator("details:has(.score-parts) summary").inner_text().partition("：")[2])
             scores[language_of_term(text)].append(score)  # languages are mixed by their share of the articles
             marks = term.locator(".contexts mark").all_inner_texts()
             assert {mark.casefold() for mark in marks} == {text.casefold()}
