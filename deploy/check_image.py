@@ -4,8 +4,8 @@ debootstrap makes the root file system. bubblewrap runs each RUN in it, then the
 image, without capabilities and network, with a read-only root, an empty /tmp and a data folder of its own. The health
 check and a search must succeed. Needs Linux and root.
 
-With --upgrade, the image of the first Containerfile runs the demo first, with the same volume. `plumb upgrade` in the present
-image must upgrade its store, and the search must find as much as before.
+With --upgrade, the image of the first Containerfile runs the demo first, with the same volume. `plumb upgrade` in the
+present image must upgrade its store, and the search must find as much as before.
 """
 
 import argparse
