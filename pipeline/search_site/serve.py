@@ -30,6 +30,7 @@ POLL_SECONDS = 0.3
 BUSY_RETRY_SECONDS = 2.0  # while another process indexes
 ERROR_RETRY_SECONDS = 10.0
 RELEASE_AFTER_SECONDS = 5.0  # without changes
+CHECK_SECONDS = 10.0  # between two comparisons of the index with the store
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
 HEALTH_CHECKS_PER_WORKER = 4  # successive ones that show that every worker is ready
@@ -50,22 +51,27 @@ LISTEN_BACKLOG = 1024  # connections queued while a worker starts
 class IndexFollowStep:
     """One step of the index follower: restart a dead Solr, index changes, and rank the review candidates again.
 
-    The first step also creates the collection and refills an index that has lost documents. This process analyses texts
-    only to index them, so after a while without changes it releases the dictionaries.
+    The first step also creates the collection. An index that has lost documents, as one whose folder was deleted, is
+    filled again. This process analyses texts only to index them, so after a while without changes it releases the
+    dictionaries.
     """
 
     def __init__(self) -> None:
-        self._is_initialized = False
-        self._indexed_at = 0.0
+        self._is_complete = False
+        self._indexed_at = self._checked_at = 0.0
 
     def __call__(self, engine: Engine) -> None:
         engine.restart_dead_solr()
-        if not self._is_initialized or is_index_stale(engine):
+        if not self._is_complete or is_index_stale(engine):
             stages.index(engine, wait=0.0)
-            self._is_initialized, self._indexed_at = True, time.monotonic()
+            self._is_complete, self._indexed_at = True, time.monotonic()
         elif time.monotonic() > self._indexed_at + RELEASE_AFTER_SECONDS:
             engine.release_analysis()
         update_review_order(engine.store)
+        if time.monotonic() > self._checked_at + CHECK_SECONDS:
+            self._checked_at, index = time.monotonic(), engine.index
+            indexed_count = engine.store.change_log.indexed_document_count()
+            self._is_complete = index.has_collection() and index.count() >= indexed_count
 
 
 class IndexFollower:

@@ -17,6 +17,7 @@ from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline import stages
 from pipeline.compute import dask_backend
+from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
 from pipeline.compute.extraction_jobs import extract_block_on_worker
 from pipeline.engine import Engine
@@ -188,6 +189,7 @@ def test_a_worker_extracts_with_the_settings_of_the_run(web: ScaleWeb, postgres_
             page = keep_page(engine.store, f"http://a.test/{n}", f"<title>第{n}号井</title><p>{n}{text}".encode())
             counts = extract_block_on_worker(page.url_id // settings.cluster.block, current)
             assert counts is not None and (Reason.NO_BODY in counts[0]) is (current is strict)
+    get_worker(settings).extraction_pools(settings.extract).close()
 
 
 def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from pipeline.maintenance.repair import repair_index
 from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
+from pipeline.search_site import serve
 from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.search_site.search_app import (
     EngineSearchClient,
@@ -183,6 +184,17 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     assert comparison_json([base, domain])[1]["words"] == [TERM]
     with pytest.raises(LexiconError, match="Nothing to publish"):
         actions.review.publish("anna")
+
+
+def test_the_follower_fills_an_index_that_lost_documents(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "CHECK_SECONDS", 0.0)
+    index, count = chain.engine.index, chain.engine.store.change_log.indexed_document_count()
+    with IndexFollower(chain.engine):
+        for lose in (lambda: index.delete([*index.iter_ids()][:3]), index.delete_all):
+            assert eventually(lambda: index.has_collection() and index.count() == count)
+            lose()
+            index.has_collection() and index.commit(soft=True)
+        assert eventually(lambda: index.has_collection() and index.count() == count)
 
 
 def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
