@@ -9,8 +9,9 @@ import hashlib
 import math
 import sqlite3
 import threading
+import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,9 @@ from domain.message import Message
 from locks.fences import check_commit
 
 BUSY_TIMEOUT_MS = 60_000
+CONNECT_SECONDS = 5  # for PostgreSQL to accept a connection
+SILENCE_SECONDS = 5.0  # of a statement, before a new connection shows whether the server hangs
+LONG_SILENCE_SECONDS = 60.0  # between later ones during a long statement
 SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # serializes processes that create or upgrade the tables of a PostgreSQL store
 
 
@@ -231,7 +235,64 @@ def open_engine(url: str) -> Engine:
     if parsed_url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", configure_sqlite_connection)
         event.listen(engine, "begin", begin_sqlite_transaction)
+    else:
+        event.listen(engine, "do_connect", create_watched_connect())
     return engine
+
+
+def create_watched_connect() -> Callable[..., Any]:
+    """Return a function that connects to PostgreSQL for SQLAlchemy. No statement waits for a server that hangs.
+
+    A server hangs if it neither continues a statement nor accepts a new connection in time. Then the statement fails.
+    Until the server accepts a connection, one thread at a time tries it, and all others fail at once.
+    """
+    import psycopg  # an extra
+
+    lock, retry_at, message = threading.RLock(), 0.0, "the database server does not respond"
+
+    def connect(_: object, __: object, arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
+        nonlocal retry_at
+        with lock:
+            if time.monotonic() < retry_at:
+                raise psycopg.OperationalError(message)
+            retry_at = retry_at and time.monotonic() + 2 * CONNECT_SECONDS
+        try:
+            connection = WatchedConnection.connect(*arguments, **{"connect_timeout": CONNECT_SECONDS, **parameters})
+        except psycopg.errors.ConnectionTimeout:
+            retry_at = time.monotonic() + CONNECT_SECONDS
+            raise
+        connection.parameters, retry_at = (arguments, parameters), 0.0
+        return connection
+
+    class WatchedConnection(psycopg.Connection[Any]):
+        parameters: Any
+
+        def wait(self, steps: Any, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+            return super().wait(self.watch(steps), *arguments, **options)
+
+        def watch(self, steps: Any) -> Any:
+            is_ready, check_at = None, time.monotonic() + SILENCE_SECONDS
+            while True:
+                try:
+                    is_ready = yield steps.send(is_ready)
+                except StopIteration as end:
+                    return end.value
+                if is_ready:
+                    check_at = time.monotonic() + SILENCE_SECONDS
+                elif time.monotonic() > check_at:
+                    self.require_server()
+                    check_at = time.monotonic() + LONG_SILENCE_SECONDS
+
+        def require_server(self) -> None:
+            with lock:  # one thread finds out for all
+                try:
+                    connect(None, None, *self.parameters).close()
+                except psycopg.OperationalError:
+                    if retry_at:  # otherwise it responds, with an error
+                        self.pgconn.finish()
+                        raise
+
+    return connect
 
 
 def configure_sqlite_connection(connection: sqlite3.Connection, _record: object) -> None:

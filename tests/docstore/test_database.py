@@ -1,6 +1,10 @@
 """SQLite and PostgreSQL give the same results: lengths, integers, rounding, case, and order of texts."""
 
+import os
 import random
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,16 +12,22 @@ import pytest
 from sqlalchemy import Text, create_engine, inspect, text
 
 from crawler.schedule.queues import make_host_queue_function
+from docstore import database as database_module
 from docstore.articles.extraction_writer import PageExtraction
+from docstore.database import Database
 from docstore.schema import metadata
 from docstore.schema.migrations import TO_VERSION_14
 from docstore.store import Store
 from domain.article import Teaser
+from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.search_log import Click, LoggedSearch
 from domain.term import Term
 from tests.builders import ARTICLE, extract_each, fetched, keep_page, new_url, one_entry
+from tests.crash_harness import until
+from tests.postgres_server import PostgresServer
+from tests.web_fixture import PATIENCE
 
 DAY = 86_400.0
 
@@ -133,3 +143,48 @@ def test_an_older_postgresql_store_gets_the_types(postgres_store: str, tmp_path:
         assert kind == 'TEXT COLLATE "C"', (table, column)
     assert str(next(item["type"] for item in found.get_columns("urls") if item["name"] == "queue")) == "BIGINT"
     engine.dispose()
+
+
+@pytest.mark.postgres
+@pytest.mark.process
+def test_no_thread_waits_for_a_server_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(database_module, "CONNECT_SECONDS", 2)
+    with (
+        closing(PostgresServer(tmp_path / "postgres")) as server,
+        closing(Database(server.database("hangs"))) as database,
+        ThreadPoolExecutor(8) as threads,
+    ):
+
+        def sleep(seconds: float = 0.0) -> None:
+            with database.read() as connection:
+                connection.execute(text(f"SELECT pg_sleep({seconds})"))
+
+        sleep(1.0)  # a long statement of a server that responds
+        reading = [threads.submit(sleep, PATIENCE * 2) for _ in range(4)]
+        until(lambda: count_sleeping(server.url) == 4)
+        stopped = server_processes(server.pid)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            for future in [*reading, *(threads.submit(sleep) for _ in range(20))]:
+                with pytest.raises(StoreError, match=r"does not respond|timeout expired"):
+                    future.result(PATIENCE)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        until(lambda: threads.submit(sleep).exception() is None)
+
+
+def count_sleeping(url: str) -> int:
+    """Return the number of statements that sleep."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        count = connection.scalar(text("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"))
+    engine.dispose()
+    return count or 0
+
+
+def server_processes(pid: int) -> list[int]:
+    """Return the processes of a PostgreSQL server."""
+    return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
