@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
-from types import TracebackType
 
 MEMORY_BUDGET_BYTES = 64_000_000  # of one crawl
 UNCOUNTED_BYTES = 1 << 16  # smaller bodies are not counted, so ordinary pages neither wait nor lock
@@ -82,9 +81,7 @@ class Reservation:
     def __enter__(self) -> "Reservation":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

@@ -1,48 +1,11 @@
 """The store of one vertical: pending work, results, and the change log for the index.
 
-store.frontier           URLs, due dates, visits                    docstore/frontier/frontier_table.py
-store.site_state         learned state of sites, shared             docstore/frontier/site_state.py
-store.document_backfill  documents that earlier crawls skipped      docstore/frontier/document_backfill.py
-store.focused_decisions  decisions of a focused crawl               docstore/frontier/focused_decisions.py
-store.topic_questions    pages that a person should classify        docstore/frontier/topic_questions.py
-store.articles           pages pending extraction, articles         docstore/articles/article_table.py
-store.recognized_pages   pages that OCR has read                    docstore/articles/recognized_pages.py
-store.citations          citations between articles                 docstore/articles/citations.py
-store.stories            news of one event                          docstore/articles/stories.py
-store.vectors            embeddings of articles                     docstore/articles/vectors.py
-store.source_pages       stored responses of articles               docstore/articles/source_pages.py
-store.key_compaction     near-duplicate keys of past months         docstore/near_duplicates/key_compaction.py
-store.lexicons           candidate terms, published versions        docstore/terms/lexicons.py
-store.review_history     review decisions, undo                     docstore/terms/review_history.py
-store.review_queue       terms in review order                      docstore/terms/review_queue.py
-store.term_comments      comments on terms                          docstore/terms/comments.py
-store.term_assignments   terms assigned to reviewers                docstore/terms/assignments.py
-store.definitions        definitions of published terms             docstore/terms/definitions.py
-store.relations          proposed relations between terms           docstore/terms/relations.py
-store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
-store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
-store.change_log         changes pending for the index              docstore/change_log.py
-store.status             counts, report of one URL                  docstore/reports/status.py
-store.runs               runs of the pipeline                       docstore/reports/runs.py
-store.site_runs          results of each run by site                docstore/reports/site_runs.py
-store.alerts             alerts and notifications                   docstore/reports/alerts.py
-store.search_log         search log, without personal data          docstore/reports/search_log.py
-store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
-store.accounts           accounts of the search site                docstore/accounts.py
-store.operations         what accounts changed, undo                docstore/operations.py
-store.api_tokens         tokens with which programs use the API     docstore/api_tokens.py
-store.history            operations and decisions on terms          docstore/reports/history.py
-store.retention          removal of old articles                    docstore/retention.py
-store.site_pages         all pages of one host                      docstore/site_pages.py
-store.takedowns          pages that were taken down                 docstore/takedowns.py
-store.leases             exclusive work across machines             docstore/locking/leases.py
-store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
+Each attribute of `Store` is a group of tables or an operation on them; the docstring of its class says what it does.
 """
 
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from docstore.accounts import AccountTable
 from docstore.api_tokens import ApiTokenTable
@@ -183,9 +146,7 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

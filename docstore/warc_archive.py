@@ -15,7 +15,6 @@ import uuid
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
@@ -182,9 +181,7 @@ class WarcArchive:
     def __enter__(self) -> "WarcArchive":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _file_for_append(self) -> io.FileIO:

@@ -12,8 +12,6 @@ Python segments the text and joins the words by U+200B (`text/solr_words.py`), a
 
 import re
 
-from domain.article import ARTICLE_FIELDS
-
 ID = "id"  # domain.article.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
@@ -53,12 +51,9 @@ STEMS_FIELD_BY_LANGUAGE = {language: f"stems_{language}" for language in ("de", 
 """Fields with the stems of title and body, of articles in languages that Solr has stems for. English stems are in the
 fields of all articles, because every language quotes English words."""
 
-TITLE_CHARS = "title_chars"
+TITLE_CHARS = "title_chars"  # Solr fills this and the next ones from title and body (copyField)
 BODY_CHARS = "body_chars"  # title and body together, as single characters
 TITLE_PREFIX = "title_typed"  # the title, for prefix matches while typing
-COPY_FIELD_TARGETS = (TITLE_CHARS, BODY_CHARS, TITLE_PREFIX)
-"""Fields that Solr fills from title and body (copyField)."""
-
 VECTOR_DIMENSIONS = (256, 384, 512, 768, 1024)
 """Vector dimensions for which the schema has a field type."""
 
@@ -70,36 +65,3 @@ def vector_field_name(model_id: str, dimensions: int) -> str:
     'bge_small_zh_v1_5_q_7cc5f4b1_v512'
     """
     return f"{re.sub(r'[^A-Za-z0-9]', '_', model_id)}_v{dimensions}"
-
-
-WRITTEN_FIELDS = (
-    ID,
-    URL,
-    SITE,
-    HOST_SUFFIXES,
-    PUBLISHED,
-    FETCHED,
-    LEXICON_VERSION,
-    ARTICLE_DIGEST,
-    CLUSTER_ID,
-    SERIES_ID,
-    PAGE_TYPE,
-    PAGE_STARTS,
-    PICTURE,
-    WORK_ID,
-    STORY_ID,
-    AUTHORITY,
-    TITLE,
-    BODY,
-    TITLE_KEY,
-    TITLE_NUMBERS,
-    TITLE_DOMAIN,
-    BODY_DOMAIN,
-    TITLE_BASE,
-    BODY_BASE,
-    SPELLING,
-    SIGN_WORDS,
-    *STEMS_FIELD_BY_LANGUAGE.values(),
-    DOMAIN_TERMS,
-    *(article_field.solr_name for article_field in ARTICLE_FIELDS.values() if article_field.solr_name),
-)

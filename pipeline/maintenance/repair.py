@@ -1,16 +1,6 @@
 """Repair a damaged vertical (`plumb check --repair`).
 
-Source of each part:
-
-database              its readable rows, other rows from copies of the store (docstore/integrity/rebuild.py); lost pages
-                      from the WARC files, articles by extraction from their pages
-WARC files            a backup; a page without a readable record is fetched again
-rows of pages         the WARC files; a page that is in none of them is fetched again
-near-duplicate keys   recomputed from the articles
-citation counts       recounted
-state files           a copy; files without a copy are deleted and recreated by the stage that uses them; topics
-                      without a copy stay as they are
-index                 missing documents are indexed again, unknown documents are deleted
+docs/operate/backup.md says from what each part is repaired.
 """
 
 import os

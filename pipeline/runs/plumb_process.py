@@ -8,7 +8,6 @@ import threading
 import time
 from pathlib import Path
 from signal import SIGTERM
-from types import TracebackType
 from typing import IO
 
 from domain.errors import PlumblineError
@@ -66,9 +65,7 @@ class SchedulerProcess:
         if status is not None:
             raise PlumblineError(f"the scheduler ended by itself (status {status}): see the lines above")
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         try:
             self._process.wait(STOP_TIMEOUT_SECONDS)

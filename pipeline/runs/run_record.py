@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from types import TracebackType
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
@@ -75,9 +74,7 @@ class RunRecord:
             last_stage = self._finished_stages[-1]
             self._finished_stages[-1] = replace(last_stage, notes=(*last_stage.notes, note))
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, _: object, exc: BaseException | None, __: object) -> None:
         unbind_contextvars("run", "stage")
         if exc is None:
             self._site_runs.record_run(self.run_id)

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 
 MAX_SILENT_SECONDS = 7200.0  # without progress; some steps wait one hour for another process
 
@@ -46,9 +45,7 @@ class WatchdogFeeder:
             threading.Thread(target=self._feed, name="watchdog", daemon=True).start()
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
 
     def _feed(self) -> None:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 import requests
 
@@ -92,9 +91,7 @@ class IndexFollower:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(
             STOP_TIMEOUT_SECONDS * 3 if self._engine.has_index else 0
@@ -204,12 +201,10 @@ class SearchSite:
                 f"the search site ended by itself (status {status}): see logs/plumb.log, then start it again"
             )
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.terminate()  # requests in flight are completed
-        self._follower.__exit__(exc_type, exc, traceback)
+        self._follower.__exit__()
         if self._server is not None:
             wait_or_kill(self._server)
 

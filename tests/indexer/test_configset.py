@@ -27,10 +27,6 @@ def schema_fields() -> dict[str, dict[str, str]]:
     return {field.attrib["name"]: field.attrib for field in root.iter("field")}
 
 
-def test_schema_has_the_fields_of_docstore_and_solrs_version() -> None:
-    assert set(schema_fields()) == {*solr_fields.WRITTEN_FIELDS, *solr_fields.COPY_FIELD_TARGETS, "_version_"}
-
-
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
