@@ -16,6 +16,10 @@ PIPED_WIDTH = 4000  # columns; wide enough that tables are not truncated if the 
 stdout_console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 stderr_console = Console(stderr=True, soft_wrap=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+nevertheless_option = click.option("--nevertheless", is_flag=True, help="Add sites in spite of their problems.")
+own_network_option = click.option(
+    "--own-network", is_flag=True, help="Allow hosts on private networks (crawl.inside_hosts)."
+)
 
 
 def print_line(text: str, console: Console = stdout_console) -> None:

@@ -24,6 +24,8 @@ from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
 from pipeline.cli.console import (
     json_option,
+    nevertheless_option,
+    own_network_option,
     print_line,
     print_lines,
     print_lines_or_json,
@@ -265,15 +267,18 @@ def suggestion_table(suggestions: list[HostSuggestion]) -> Table:
 
 @sites.command("add")
 @click.argument("hosts", nargs=-1, required=True)
+@nevertheless_option
+@own_network_option
 @click.pass_context
-def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
-    """Add start URLs, or hosts with their home pages, to the config file."""
-    source = load_call_settings(context).require_source()
-    from pipeline.site_tables import add_urls, parse_start_url
+def sites_add(context: click.Context, hosts: tuple[str, ...], nevertheless: bool, own_network: bool) -> None:
+    """Check start URLs, or hosts with their home pages, and add them to the config file."""
+    settings = load_call_settings(context)
+    from pipeline.site_admin.site_import import import_sites
+    from pipeline.site_admin.site_lists import SiteList
+    from pipeline.site_tables import parse_start_url
 
-    urls = list(map(parse_start_url, hosts))
-    source.edit(lambda stored: add_urls(stored, urls), site_keys=("urls",))
-    print_lines([f"{url} added" for url in urls])
+    site_list = SiteList(tuple(map(parse_start_url, hosts)), ())
+    print_lines(import_sites(settings, site_list, is_forced=nevertheless, is_own_network=own_network))
 
 
 @sites.command("import")
@@ -285,9 +290,13 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
     help="Format of the file: one URL per line, or OPML [detected].",
 )
 @click.option("--preview", is_flag=True, help="Only show what would be added and what cannot be imported.")
+@nevertheless_option
+@own_network_option
 @click.pass_context
-def sites_import(context: click.Context, file: Path, file_format: str | None, preview: bool) -> None:
-    """Add the sites of a file to the config file.
+def sites_import(
+    context: click.Context, file: Path, file_format: str | None, preview: bool, nevertheless: bool, own_network: bool
+) -> None:
+    """Check the sites of a file and add them to the config file.
 
     The file is a list with one URL per line, or the OPML of a feed reader. Every part of the file that cannot be
     imported is listed.
@@ -303,7 +312,7 @@ def sites_import(context: click.Context, file: Path, file_format: str | None, pr
         site_list = PARSERS[file_format or detect_format(file.name, content)](content)
     except SettingsError as error:
         raise PlumblineError(f"cannot import {file}: {error}") from error
-    print_lines(import_sites(settings.require_source(), site_list, preview))
+    print_lines(import_sites(settings, site_list, preview, nevertheless, own_network))
 
 
 @sites.command("remove")

@@ -10,7 +10,15 @@ import click
 from domain.errors import PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
-from pipeline.cli.console import json_option, print_json, print_line, print_lines, stderr_console
+from pipeline.cli.console import (
+    json_option,
+    nevertheless_option,
+    own_network_option,
+    print_json,
+    print_line,
+    print_lines,
+    stderr_console,
+)
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
 from pipeline.local_time import local_minute
 from pipeline.settings import SITES
@@ -27,8 +35,10 @@ MAX_LISTED_FILES = 5  # missing WARC files named in a message
 @click.command()
 @click.argument("targets", metavar="[PATH | URL...]", nargs=-1)
 @click.option("--contact", default="", help="With URL: your e-mail address or web page, sent with every request.")
+@nevertheless_option
+@own_network_option
 @click.pass_context
-def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None:
+def init(context: click.Context, targets: tuple[str, ...], contact: str, nevertheless: bool, own_network: bool) -> None:
     """Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml].
 
     With URL, check these sites (robots.txt, sitemaps, feeds, number of pages) and write a short file for them, named by
@@ -38,10 +48,10 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None
     if not all(is_url) and len(targets) > 1:
         raise click.UsageError("pass one PATH, or only URLs, such as https://www.your-site.org/")
     if any(is_url):
-        init_from_sites(context, targets, contact)
+        init_from_sites(context, targets, contact, nevertheless, own_network)
         return
-    if contact:
-        raise click.UsageError("--contact needs a URL, such as https://www.your-site.org/")
+    if contact or nevertheless or own_network:
+        raise click.UsageError("these options need a URL, such as https://www.your-site.org/")
     path = next(map(Path, targets), None) or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     try:
         with open(path, "xb", opener=open_private) as file:  # private, because it may get passwords
@@ -53,14 +63,16 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None
     print_line(f"created {path}: set crawl.contact and the sites in it, then run `plumb run {path}`")
 
 
-def init_from_sites(context: click.Context, urls: tuple[str, ...], contact: str) -> None:
+def init_from_sites(
+    context: click.Context, urls: tuple[str, ...], contact: str, is_forced: bool, is_own_network: bool
+) -> None:
     """Check sites and write a short config file for them; see `set_up_sites`."""
-    from pipeline.site_admin.site_setup import set_up_sites
+    from pipeline.site_admin.setup_backend import set_up_sites
 
     config_file = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     settings = load_with_overrides(context, Path(os.devnull), {})
     try:
-        set_up_sites(urls, contact, settings, config_file, print_line)
+        set_up_sites(urls, contact, settings, config_file, print_line, is_forced, is_own_network)
     except SettingsError as error:
         advice = "" if contact or "crawl.contact" not in str(error) else ": pass it with --contact"
         raise SettingsError(f"{error}{advice}") from error

@@ -65,7 +65,7 @@ def build_administration(engine: Engine, review: LexiconReview) -> Administratio
         diagnose_page=StorePageDiagnosis(engine).diagnose_page,
         finish_settings_records=lambda: finish_settings_records(engine),
         settings_reader=SettingsReader(editor.load_form, editor.review),
-        site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions),
+        site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions, sites.check),
     )
 
 

@@ -15,11 +15,12 @@ from crawler.workers.worker_process import WorkerError, WorkerProcess
 from domain.article import Article
 from domain.errors import PlumblineError
 from domain.page import Page
+from domain.site_check import SiteCheck
 from extractor.settings import ExtractSettings
 from pipeline.page_source import PoliteFetcher
 from pipeline.search_site.html_sanitizer import sanitize_page, x_robots_tags
 from pipeline.workers.page_reading import EXTRACTOR_MODULES, read_article
-from search_ui.setup.interfaces import SamplePage, SiteCheck
+from search_ui.setup.interfaces import SamplePage
 
 SAMPLE_COUNT = 3
 MAX_ATTEMPTS = 9

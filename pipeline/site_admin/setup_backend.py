@@ -1,4 +1,4 @@
-"""Implements the setup pages: checks, samples, and the settings, account and run at the end."""
+"""The setup of a new vertical: checks of its sites, samples, and the settings, account and run at the end."""
 
 import logging
 import os
@@ -11,27 +11,28 @@ from pathlib import Path
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
 from crawler.settings import RENDER_AUTOMATICALLY, CrawlSettings, is_renderer_installed
 from crawler.site import Sites, url_host
-from crawler.urls.canonical import canonicalize_url
+from crawler.urls.canonical import canonicalize_url, host_of
 from docstore.accounts import validate_account_name
 from docstore.store import Store
 from domain.account import Account, Role
 from domain.errors import AccountError, SettingsError
 from domain.outcome import Reason
+from domain.site_check import CheckState, SiteCheck
 from locks.private_files import open_private
 from pipeline.engine import open_store
+from pipeline.runs.timetable import check_start_times
 from pipeline.settings import Settings
 from pipeline.settings_source import SettingsSource
 from pipeline.settings_template import toml_value
 from pipeline.site_admin.run_control import START_ACTION, start_run
 from pipeline.site_admin.sample_pages import load_sample_pages
 from pipeline.site_admin.setup_state import STATE_FILE, load_state, save_state
-from pipeline.site_admin.site_check import check_site
+from pipeline.site_admin.site_check import MAX_PARALLEL_CHECKS, REFUSAL_ADVICE, check_site, check_sites, describe_check
 from search_ui.settings import format_address
-from search_ui.setup.interfaces import CheckState, SamplePage, SetupResult, SetupState, SiteCheck
+from search_ui.setup.interfaces import SamplePage, SetupResult, SetupState
 
 log = logging.getLogger(__name__)
 
-MAX_PARALLEL_CHECKS = 8
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::", "")  # noqa: S104 (recognized, not bound)
 
 
@@ -49,6 +50,7 @@ class FolderSetup:
         self._starts_run = starts_run
         self._config_file = config_file
         self._state_file = settings.data_dir / STATE_FILE
+        self._is_finished = False
         self._lock = threading.RLock()
         self._check_slots = threading.Semaphore(MAX_PARALLEL_CHECKS)
         self._state, self.cookie_digest = load_state(self._state_file)
@@ -88,7 +90,7 @@ class FolderSetup:
             return rejected_lines
 
         def with_sites(state: SetupState) -> SetupState:
-            checks = {site.url: site for site in state.sites if not site.problem}
+            checks = {site.url: site for site in state.sites if site.is_usable or site.state is not CheckState.DONE}
             sites = tuple(checks.get(str(url), SiteCheck(str(url))) for url in dict.fromkeys(urls))
             if sites == state.sites:
                 return state
@@ -98,13 +100,27 @@ class FolderSetup:
         self._start_checks()
         return []
 
+    def accept_site(self, url: str, is_own_network: bool) -> None:
+        """Add a site nevertheless, or allow its host on a private network and check it again."""
+
+        def with_site(state: SetupState) -> SetupState:
+            hosts, sites = list(state.inside_hosts), {site.url: site for site in state.sites}
+            if url in sites and is_own_network:
+                hosts, sites[url] = [*hosts, host_of(sites[url].start_url)], SiteCheck(url)
+            elif url in sites:
+                sites[url] = replace(sites[url], is_accepted=True)
+            return replace(state, sites=tuple(sites.values()), inside_hosts=tuple(dict.fromkeys(hosts)))
+
+        self._change(with_site)
+        self._start_checks()
+
     def load_samples(self) -> None:
         """Start to load sample pages of the usable sites, unless they are loaded."""
         with self._lock:
             if self._state.samples_state is not CheckState.PENDING:
                 return
             self._change(lambda state: replace(state, samples_state=CheckState.ACTIVE))
-            sites = self._state.usable_sites
+            sites = self._state.sites
         threading.Thread(target=self._load_samples, args=(sites,), name="samples", daemon=True).start()
 
     def answer_samples(self, answers: Sequence[str]) -> None:
@@ -116,17 +132,29 @@ class FolderSetup:
 
         self._change(with_answers)
 
-    def contact_problem(self, contact: str) -> str:
-        """Return why the contact cannot be used: `missing`, `example` or `not_ascii`; "" if it can."""
+    def details_problem(self, contact: str, daily_at: str, quiet_hours: str) -> str:
+        """Return the code of what is wrong with the details of the last form, "" for nothing."""
         if not contact.isascii() or not contact.isprintable():
-            return "not_ascii"
+            return "contact_not_ascii"
         if contact and is_example_contact(contact):
-            return "example"
+            return "contact_example"
+        settings = self._settings_with_hosts()
         try:
-            check_contact(self._settings.crawl, self._seeds(), contact)
+            check_contact(settings.crawl, self._seeds(), contact)
         except SettingsError:
-            return "missing" if not contact else "invalid"
+            return "contact_invalid" if contact else "contact_missing"
+        crawl, schedule = replace(settings.crawl, quiet_hours=quiet_hours), replace(settings.schedule, at=daily_at)
+        try:
+            check_start_times(replace(settings, crawl=crawl, schedule=schedule))
+        except SettingsError:
+            return "quiet_start"
         return ""
+
+    def _settings_with_hosts(self) -> Settings:
+        """Return the settings with the hosts that the person has allowed, and rendering as the file will have it."""
+        hosts = (*self._settings.crawl.inside_hosts, *self._state.inside_hosts)
+        crawl = replace(self._settings.crawl, inside_hosts=hosts, rendered=RENDER_AUTOMATICALLY)
+        return replace(self._settings, crawl=crawl)
 
     def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
         """Save the details of the last form; they are valid."""
@@ -144,7 +172,7 @@ class FolderSetup:
 
     def settings_text(self) -> str:
         """Return the settings file that `finish` writes."""
-        inside_hosts = self._settings.crawl.inside_hosts
+        inside_hosts = self._settings_with_hosts().crawl.inside_hosts
         today = time.strftime("%Y-%m-%d")
         return render_settings(self.state(), self._seeds(), inside_hosts, is_renderer_installed(), today)
 
@@ -163,11 +191,12 @@ class FolderSetup:
                     start_run(SettingsSource(self._config_file, flags), self._settings.data_dir)
                 store.operations.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
+            self._is_finished = True
         host, port = self._settings.search.host, self._settings.search.port
         return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{format_address(host, port)}")
 
     def _seeds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(site.start_url for site in self.state().usable_sites))
+        return tuple(dict.fromkeys(site.seed_url for site in self.state().usable_sites))
 
     def _change(self, change: Callable[[SetupState], SetupState]) -> None:
         with self._lock:
@@ -175,7 +204,8 @@ class FolderSetup:
 
     def _save(self, state: SetupState) -> None:
         self._state = state
-        save_state(self._state_file, state, self.cookie_digest)
+        if not self._is_finished:  # a check can outlast the setup
+            save_state(self._state_file, state, self.cookie_digest)
 
     def _start_checks(self) -> None:
         """Start a thread for each pending site."""
@@ -187,12 +217,7 @@ class FolderSetup:
 
     def _check(self, url: str) -> None:
         with self._check_slots:
-            try:
-                check = check_site(url, self._settings.crawl, self._settings.extract, self._store_check)
-            except Exception as error:
-                log.exception("the check of %s failed", url)
-                check = SiteCheck(url, CheckState.DONE, problem=str(Reason.UNEXPECTED_ERROR), detail=str(error))
-        self._store_check(check)
+            self._store_check(check_site(url, self._settings_with_hosts(), self._store_check))
 
     def _store_check(self, check: SiteCheck) -> None:
         """Replace the check of a site, unless the site was removed."""
@@ -200,16 +225,22 @@ class FolderSetup:
             lambda state: replace(state, sites=tuple(check if site.url == check.url else site for site in state.sites))
         )
 
-    def _load_samples(self, sites: Sequence[SiteCheck]) -> None:
+    def _load_samples(self, sites: tuple[SiteCheck, ...]) -> None:
+        """Load the samples of the usable sites. If the sites change meanwhile, their samples are loaded instead."""
+
+        def change(update: Callable[[SetupState], SetupState]) -> None:
+            self._change(lambda state: update(state) if state.sites is sites else state)
+
+        def add(sample: SamplePage) -> None:
+            change(lambda state: replace(state, samples=(*state.samples, sample)))
+
+        settings, usable_sites = self._settings_with_hosts(), [site for site in sites if site.is_usable]
         try:
-            for sample in load_sample_pages(sites, self._settings.crawl, self._settings.extract):
-                self._add_sample(sample)
+            for sample in load_sample_pages(usable_sites, settings.crawl, settings.extract):
+                add(sample)
         except Exception:
             log.exception("sample pages failed")
-        self._change(lambda state: replace(state, samples_state=CheckState.DONE))
-
-    def _add_sample(self, sample: SamplePage) -> None:
-        self._change(lambda state: replace(state, samples=(*state.samples, sample)))
+        change(lambda state: replace(state, samples_state=CheckState.DONE))
 
 
 def check_contact(settings: CrawlSettings, seeds: tuple[str, ...], contact: str) -> None:
@@ -275,6 +306,48 @@ def render_settings(
         *(line for urls in urls_by_host.values() for line in ("[[sites]]", f"urls = {toml_value(urls)}", "")),
     ]
     return "\n".join(lines)
+
+
+def set_up_sites(
+    urls: Sequence[str],
+    contact: str,
+    settings: Settings,
+    config_file: Path,
+    report: Callable[[str], None],
+    is_forced: bool = False,
+    is_own_network: bool = False,
+) -> None:
+    """Check sites and write a settings file for them, as the setup pages do.
+
+    Args:
+        urls: Start URLs.
+        contact: Sent with every request, so that the sites can reach the sender.
+        settings: Defaults with the overrides of this call.
+        config_file: The file to write.
+        report: Receives one line about each site.
+        is_forced: Write sites with problems as well.
+        is_own_network: Allow their hosts on private networks.
+
+    Raises SettingsError if the contact, a URL or a site cannot be used, or the file exists. Then no file is written.
+    """
+    if config_file.exists():
+        raise SettingsError(f"{config_file} already exists and was not changed: name another file with -c")
+    seeds = [canonicalize_url(url) for url in urls]
+    if invalid := next((url for url, seed in zip(urls, seeds, strict=True) if isinstance(seed, Reason)), ""):
+        raise SettingsError(f"{invalid[:200]!r} is not an http or https URL")
+    urls, checks = list(dict.fromkeys(map(str, seeds))), []
+    inside_hosts = (*settings.crawl.inside_hosts, *(map(host_of, urls) if is_own_network else ()))
+    crawl = replace(settings.crawl, contact=contact, inside_hosts=inside_hosts, rendered=RENDER_AUTOMATICALLY)
+    check_contact(crawl, tuple(urls), contact)
+    for check in check_sites(urls, replace(settings, crawl=crawl)):
+        if check.problems and not is_forced:
+            raise SettingsError(f"{describe_check(check)} {REFUSAL_ADVICE.capitalize()}")
+        report(describe_check(check))
+        checks.append(replace(check, is_accepted=True))
+    state = SetupState(sites=tuple(checks), title=host_of(checks[0].start_url), contact=contact)
+    start_urls = list(dict.fromkeys(check.seed_url for check in checks))
+    today = time.strftime("%Y-%m-%d")
+    write_new_file(config_file, render_settings(state, start_urls, inside_hosts, is_renderer_installed(), today))
 
 
 def write_new_file(path: Path, text: str) -> None:

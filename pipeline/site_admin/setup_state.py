@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from domain.errors import StoreError
+from domain.site_check import CheckState, RobotsState, SiteCheck
 from locks.private_files import write_private_file
-from search_ui.setup.interfaces import CheckState, RobotsState, SamplePage, SetupState, SiteCheck
+from search_ui.setup.interfaces import SamplePage, SetupState
 
 STATE_FILE = "setup.json"
 
@@ -35,6 +36,7 @@ def parse_state(values: dict[str, Any]) -> SetupState:
             "sites": sites,
             "samples": samples if samples_state is CheckState.DONE else (),
             "samples_state": samples_state,
+            "inside_hosts": tuple(values["inside_hosts"]),
         }
     )
 

@@ -1,9 +1,11 @@
 """Check a site before its first crawl, with the requests of the crawl: its fetcher, protections and delays."""
 
+import logging
 import re
 import time
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
@@ -11,22 +13,28 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.robots.robots_cache import RobotsRules, parse_stored_robots
 from crawler.schedule.forecast import HostPaces, forecast_host
-from crawler.settings import CrawlSettings
+from crawler.settings import CrawlSettings, can_render_automatically
 from crawler.site import Sites
 from crawler.sitemaps.origin_sitemaps import OriginSitemaps, default_sitemap_urls, robots_sitemap_urls
 from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.workers.fetch_pool import Job, JobKind, JobRunner, PageResult, RobotsResult, SitemapResult
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SettingsError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry, HostBacklog, UrlKind
+from domain.message import error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
+from domain.site_check import CheckState, RobotsState, SiteCheck
 from extractor.settings import ExtractSettings
 from pipeline.page_source import LoadedPage, run_isolated
+from pipeline.runs.timetable import check_start_times
+from pipeline.settings import Settings
 from pipeline.workers.page_reading import read_article
-from search_ui.setup.interfaces import CheckState, RobotsState, SiteCheck
+from search_ui.i18n import translate_message_to
 from text.decoding.decode import decode_page
+
+log = logging.getLogger(__name__)
 
 MAX_SITEMAP_REQUESTS = 8
 MAX_SAMPLE_URLS = 12
@@ -35,6 +43,10 @@ MAX_LOGIN_LINKS = 20  # a page with a password field and more links is not a log
 MIN_RESPONSE_SECONDS = 0.02
 LOGIN_STATUSES = ("401", "403")
 PASSWORD_FIELD_RE = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+
+MAX_CHECK_SECONDS = 30.0  # later no redirect is followed and no sitemap is read
+MAX_FETCH_SECONDS = 20.0
+MAX_PARALLEL_CHECKS = 8
 
 ReportCheck = Callable[[SiteCheck], None]
 
@@ -49,28 +61,48 @@ class SiteProblemError(Exception):
 
 def check_site(
     url: str,
-    settings: CrawlSettings,
-    extract: ExtractSettings,
-    report: ReportCheck,
+    settings: Settings,
+    report: ReportCheck = lambda _: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> SiteCheck:
-    """Check the site of a start URL and return the result.
+    """Check the site of a start URL and return the result. Takes little more than MAX_CHECK_SECONDS.
 
     Args:
         url: Canonical URL.
-        settings: The crawl settings; their sites are ignored.
-        extract: The extraction settings.
+        settings: The settings of the vertical; its sites are ignored.
         report: Called at each step with the check so far.
         sleep: Waits between two requests.
     """
-    active_check = SiteCheck(url, CheckState.ACTIVE)
+    can_render = can_render_automatically(settings.crawl)
+    check = active_check = SiteCheck(url, CheckState.ACTIVE, start_url=url, can_render=can_render)
     try:
-        check = SiteProbe(settings, extract, report, sleep).run(active_check)
+        check_start_times(settings)
+    except SettingsError as error:
+        check = replace(active_check, schedule_problem=error_message(error))
+    try:
+        check = SiteProbe(settings.crawl, settings.extract, report, sleep).run(check)
     except SiteProblemError as problem:
         check = problem.check
-    except PlumblineError as error:
-        check = replace(active_check, problem=str(Reason.UNEXPECTED_ERROR), detail=str(error))
+    except Exception as error:
+        if not isinstance(error, PlumblineError):
+            log.exception("the check of %s failed", url)
+        check = replace(check, problem=str(Reason.UNEXPECTED_ERROR), detail=error_message(error))
     return replace(check, state=CheckState.DONE, step="")
+
+
+def check_sites(urls: Sequence[str], settings: Settings) -> list[SiteCheck]:
+    """Check sites, some at the same time, and return the results in their order."""
+    with ThreadPoolExecutor(MAX_PARALLEL_CHECKS) as pool:
+        return list(pool.map(lambda url: check_site(url, settings), urls))
+
+
+REFUSAL_ADVICE = "to add a site nevertheless, pass --nevertheless; for a host of your own network, pass --own-network"
+
+
+def describe_check(check: SiteCheck) -> str:
+    """Return the problems of a site, or what the check found, as one line in English."""
+    sentences = " ".join(translate_message_to("en", text) for text in check.problems or check.findings)
+    return f"{check.url} cannot be crawled: {sentences}" if check.problems else f"{check.start_url}: {sentences}"
 
 
 class SiteProbe:
@@ -83,7 +115,8 @@ class SiteProbe:
         report: ReportCheck,
         sleep: Callable[[float], None],
     ) -> None:
-        self._settings = settings
+        self._settings = replace(settings, total_timeout=min(settings.total_timeout, MAX_FETCH_SECONDS))
+        self._deadline = time.monotonic() + MAX_CHECK_SECONDS
         self._extract = extract
         self._report = report
         self._sleep = sleep
@@ -92,36 +125,38 @@ class SiteProbe:
     def run(self, check: SiteCheck) -> SiteCheck:
         """Check the site. Raises SiteProblemError, or SettingsError for a URL that no crawl may start at."""
         plan = self._plan_for(check.url)
-        with closing(Fetcher(plan.settings, PublicOnlyPolicy(plan.settings.inside_hosts))) as fetcher:
-            check, rules, result = self._fetch_start_page(fetcher, plan, check)
+        fetcher = Fetcher(plan.settings, PublicOnlyPolicy(plan.settings.inside_hosts))
+        with closing(fetcher), ExitStack() as runners:
+            runner = runners.enter_context(closing(JobRunner(fetcher, plan, time.time)))
+            check, rules, result = self._fetch_start_page(runner, plan, check)
             if host_of(check.start_url) != host_of(check.url):
                 plan = self._plan_for(check.start_url)
+                runner = runners.enter_context(closing(JobRunner(fetcher, plan, time.time)))
             page = result.fetch_result.page
             if page is not None:
                 check = self._describe_page(check, page, result.links)
-            return self._measure_size(fetcher, plan, check, rules, result)
+            return self._measure_size(runner, plan, check, rules, result)
 
     def _plan_for(self, url: str) -> CrawlPlan:
         return build_crawl_plan(replace(self._settings, sites=Sites().with_urls([url]), topic="", rendered=""))
 
-    def _send(self, fetcher: Fetcher, plan: CrawlPlan, job: Job, delay: float) -> object:
+    def _send(self, runner: JobRunner, plan: CrawlPlan, job: Job, delay: float) -> object:
         """Wait for the crawl delay, then run a job of the crawl and return its result."""
         self._sleep(max(delay, plan.settings.delay))
         started = time.monotonic()
-        with closing(JobRunner(fetcher, plan, time.time)) as runner:
-            result = runner.run(job)
+        result = runner.run(job)
         self._response_seconds = time.monotonic() - started
         return result
 
     def _fetch_start_page(
-        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck
+        self, runner: JobRunner, plan: CrawlPlan, check: SiteCheck
     ) -> tuple[SiteCheck, RobotsRules, PageResult]:
         """Fetch robots.txt and the start page, over redirects. Raises SiteProblemError."""
         url = check.url
         for _ in range(plan.settings.max_redirects + 1):
-            check, rules = self._fetch_robots(fetcher, plan, replace(check, start_url=url))
+            check, rules = self._fetch_robots(runner, plan, replace(check, start_url=url))
             self._report(check := replace(check, step="page"))
-            result = self._send(fetcher, plan, Job(frontier_entry(url)), rules.crawl_delay)
+            result = self._send(runner, plan, Job(frontier_entry(url)), 0.0)
             if not isinstance(result, PageResult):
                 raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
             fetch_result = result.fetch_result
@@ -131,13 +166,15 @@ class SiteProbe:
                 needs_login = fetch_result.outcome.detail in LOGIN_STATUSES
                 raise site_problem(replace(check, needs_login=needs_login), fetch_result.outcome)
             url = fetch_result.redirect_url
+            if time.monotonic() > self._deadline:
+                raise site_problem(check, Outcome(Reason.TIMED_OUT))
         raise site_problem(check, Outcome(Reason.TOO_MANY_REDIRECTS))
 
-    def _fetch_robots(self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck) -> tuple[SiteCheck, RobotsRules]:
+    def _fetch_robots(self, runner: JobRunner, plan: CrawlPlan, check: SiteCheck) -> tuple[SiteCheck, RobotsRules]:
         """Fetch and apply robots.txt. Raises SiteProblemError if it forbids the start page or is unavailable."""
         self._report(check := replace(check, step="robots"))
         job = Job(frontier_entry(check.start_url), JobKind.ROBOTS, url_origin(check.start_url))
-        result = self._send(fetcher, plan, job, 0.0)
+        result = self._send(runner, plan, job, 0.0)
         if not isinstance(result, RobotsResult):
             raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
         robots_file = result.robots_fetch.robots_file
@@ -155,6 +192,8 @@ class SiteProbe:
     def _describe_page(self, check: SiteCheck, page: Page, links: Iterable[Link]) -> SiteCheck:
         """Return the check with the charset of the start page, and whether it needs scripts or a login."""
         decoded_page = decode_page(page.body, page.content_type)
+        if decoded_page is None and page.format == HTML_FORMAT:
+            raise site_problem(check, Outcome(Reason.UNDECODABLE))
         is_login = bool(PASSWORD_FIELD_RE.search(page.body)) and len(list(links)) <= MAX_LOGIN_LINKS
         return replace(
             check,
@@ -173,10 +212,10 @@ class SiteProbe:
         return isinstance(article, Outcome) and article.reason is Reason.NEEDS_JAVASCRIPT
 
     def _measure_size(
-        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
+        self, runner: JobRunner, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
     ) -> SiteCheck:
         """Return the check with sitemaps, feeds, the number of pages and the time they take."""
-        entries, feed_entries, sitemap_count = self._read_sitemaps(fetcher, plan, check, rules, result)
+        entries, feed_entries, sitemap_count = self._read_sitemaps(runner, plan, check, rules, result)
         known_urls = {check.start_url, *(entry.url for entry in entries), *(link.url for link in result.links)}
         return with_forecast(
             replace(
@@ -191,7 +230,7 @@ class SiteProbe:
         )
 
     def _read_sitemaps(
-        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
+        self, runner: JobRunner, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
     ) -> tuple[list[SitemapEntry], list[SitemapEntry], int]:
         """Read some sitemaps and one feed. Returns the entries of both in scope, and the number of sitemaps."""
         origin = url_origin(check.start_url)
@@ -205,11 +244,11 @@ class SiteProbe:
         sitemap_count = 0
         for _ in range(MAX_SITEMAP_REQUESTS):
             next_file = sitemaps.next_file()
-            if next_file is None:
+            if next_file is None or time.monotonic() + rules.crawl_delay > self._deadline:
                 break
             kind, url = next_file
             self._report(replace(check, step=kind.value, page_count=len(entries), sitemap_count=sitemap_count))
-            file_result = self._send(fetcher, plan, Job(frontier_entry(check.start_url), kind, url), rules.crawl_delay)
+            file_result = self._send(runner, plan, Job(frontier_entry(check.start_url), kind, url), rules.crawl_delay)
             if not isinstance(file_result, SitemapResult):
                 continue
             allowed = sitemaps.handle_sitemap(file_result.sitemap, file_result.fetch_result.redirect_url)
@@ -220,7 +259,7 @@ class SiteProbe:
 
 def site_problem(check: SiteCheck, outcome: Outcome) -> SiteProblemError:
     """Return the error with the reason and detail of an outcome."""
-    return SiteProblemError(replace(check, problem=str(outcome.reason), detail=str(outcome.detail)))
+    return SiteProblemError(replace(check, problem=str(outcome.reason), detail=outcome.detail))
 
 
 def frontier_entry(url: str) -> FrontierEntry:

@@ -1,6 +1,8 @@
 """Sites as an operator adds, changes, pauses and removes them: tables of the settings file, and rows of the store."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,11 +11,15 @@ from crawler.site import canonical_host
 from crawler.urls.canonical import UrlRules, host_of
 from docstore.site_pages import REMOVE_ACTION
 from domain.administration import HostSuggestion, PendingAction, SiteContents
+from domain.message import Message
+from domain.outcome import Reason
+from domain.site_check import SiteCheck
 from pipeline.engine import Engine
 from pipeline.settings import SITES
 from pipeline.settings_source import Sections, SettingsEdit, SettingsSource
 from pipeline.settings_text import Changes
 from pipeline.site_admin.settings_editor import form_text
+from pipeline.site_admin.site_check import check_site
 from pipeline.site_tables import (
     add_urls,
     change_tables,
@@ -68,6 +74,15 @@ class StoreSites:
         rules = UrlRules(self._engine.settings.current().crawl.sites.scopes)
         rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not rules.covers(row.host, "/")]
         return rows[:limit]
+
+    def check(self, url: str) -> SiteCheck:
+        """Check the site of a start URL. Raises SettingsError if it is no URL."""
+        check = check_site(parse_start_url(url), self._engine.settings.current())
+        if check.problem == Reason.PRIVATE_ADDRESS:
+            file = shlex.quote(str(self._source().file))
+            command = f"plumb -c {file} sites add {shlex.quote(check.url)} --own-network"
+            check = replace(check, detail=Message("to allow it, run {command} on the server", command=command))
+        return check
 
     def add(self, url: str, account: str) -> str:
         """Add a start URL, and its host to the scope. URLs of an earlier removal are due again. Returns the host."""

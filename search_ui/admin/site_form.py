@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from domain.administration import HostSuggestion
+from domain.site_check import SiteCheck
 
 
 class SiteOptionKind(StrEnum):
@@ -51,14 +52,16 @@ class SiteSettings:
 
 @dataclass(frozen=True)
 class SiteReader:
-    """Functions that read sites in the settings file. The last two raise SettingsError.
+    """Functions that read sites in the settings file, and `check`. All but the first raise SettingsError.
 
     Attributes:
         find_host: Returns the canonical form of a host; "" if nothing is known of it.
         load: Returns the settings of a host.
         suggestions: Returns the best suggested hosts, up to a number.
+        check: Requests a site and returns what speaks for and against it.
     """
 
     find_host: Callable[[str], str]
     load: Callable[[str], SiteSettings]
     suggestions: Callable[[int], Sequence[HostSuggestion]]
+    check: Callable[[str], SiteCheck]

@@ -12,6 +12,7 @@ from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import error_message
 from domain.operation import Field
+from domain.site_check import SiteCheck
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, run_operation
 from search_ui.admin.page_views import MAX_URL_CHARS
@@ -44,26 +45,37 @@ def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..
 @require_role(Role.REPORTS)
 def suggested_sites() -> BaseResponse:
     """Show the form for a new site, and the hosts that saved pages link to."""
+    return _render_add(request.args.get("url", "")[:MAX_URL_CHARS])
+
+
+def _render_add(url: str, check: SiteCheck | None = None) -> BaseResponse:
+    """Show the form for a new site, and a check that speaks against the site."""
     suggestions: Sequence[HostSuggestion] = ()
     try:
         suggestions = current_site().administration.site_reader.suggestions(MAX_SUGGESTIONS)
     except SettingsError as error:
         flash(translate_error(error))
-    return render_page("admin_site_add.html", suggestions=suggestions, url=request.args.get("url", "")[:MAX_URL_CHARS])
+    status = 422 if check else 200
+    return render_page("admin_site_add.html", status, suggestions=suggestions, url=url, check=check)
 
 
 @blueprint.post("/add")
 @require_role(Role.OPERATOR)
 def add_site() -> BaseResponse:
-    """Add a site and show its settings."""
+    """Check a site, and add it and show its settings, with problems only if the operator wants it nevertheless."""
     url = read_text(Field("url", MAX_URL_CHARS))
     try:
-        change = run_operation("site_add", url=url)
+        check = None if "nevertheless" in request.form else current_site().administration.site_reader.check(url)
+        if check and check.problems:
+            return _render_add(url, check)
+        change = run_operation("site_add", url=check.seed_url if check else url)
     except SettingsError as error:
         flash(translate_error(error))
         return redirect(url_for("site_admin.suggested_sites", url=url), 303)
     host = change.result if change else ""
-    flash(translate("{host} is crawled again in the next run.", host=host))
+    flash(translate("{host} is crawled in the next run.", host=host))
+    if check:
+        flash(" ".join(map(translate_message, check.findings)))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
 

@@ -2,74 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from domain.account import Account
-
-
-class CheckState(StrEnum):
-    """Progress of the check of a site or a sample page."""
-
-    PENDING = "pending"
-    ACTIVE = "active"
-    DONE = "done"
-
-
-class RobotsState(StrEnum):
-    """What robots.txt says about the start page."""
-
-    ABSENT = "absent"
-    ALLOWED = "allowed"
-    FORBIDDEN = "forbidden"
-    UNAVAILABLE = "unavailable"
-
-
-@dataclass(frozen=True)
-class SiteCheck:
-    """The check of a site before its first crawl.
-
-    Attributes:
-        url: The URL that the person entered, in canonical form.
-        step: Step of an active check: `robots`, `page`, `sitemap` or `feed`.
-        problem: Code of the reason why the site cannot be crawled, or "".
-        detail: Detail of the problem in English, such as an HTTP status.
-        start_url: URL after redirects.
-        crawl_delay: Seconds between two requests that robots.txt requests; 0 if it sets none.
-        sitemap_count: Number of sitemap files that were read.
-        feed_count: Number of feeds that the start page declares.
-        charset: Encoding of the start page, or "".
-        needs_scripts: The start page is empty without JavaScript.
-        needs_login: The start page is a login form, or its status is 401 or 403.
-        page_count: The site has at least this number of pages, by its sitemaps and the links of its start page; 0 if
-            unknown.
-        minutes_per_run: Minutes of a run that crawls these pages; 0 if unknown.
-        run_count: Number of runs until all these pages are fetched; 0 if unknown.
-        sample_urls: Pages that are probably articles.
-    """
-
-    url: str
-    state: CheckState = CheckState.PENDING
-    step: str = ""
-    problem: str = ""
-    detail: str = ""
-    start_url: str = ""
-    robots: RobotsState = RobotsState.ABSENT
-    crawl_delay: float = 0.0
-    sitemap_count: int = 0
-    feed_count: int = 0
-    charset: str = ""
-    needs_scripts: bool = False
-    needs_login: bool = False
-    page_count: int = 0
-    minutes_per_run: float = 0.0
-    run_count: int = 0
-    sample_urls: tuple[str, ...] = ()
-
-    @property
-    def is_usable(self) -> bool:
-        """True if the site can be crawled."""
-        return self.state is CheckState.DONE and not self.problem
+from domain.site_check import CheckState, SiteCheck
 
 
 @dataclass(frozen=True)
@@ -105,6 +41,7 @@ class SetupState:
         samples_state: Progress of loading the samples.
         daily_at: Local time of the daily run, as HH:MM.
         quiet_from, quiet_to: Quiet hours, as HH:MM, or "".
+        inside_hosts: Hosts of the person's own network, which may be fetched.
     """
 
     account_name: str = ""
@@ -118,6 +55,7 @@ class SetupState:
     quiet_from: str = ""
     quiet_to: str = ""
     are_details_complete: bool = False
+    inside_hosts: tuple[str, ...] = ()
 
     @property
     def usable_sites(self) -> tuple[SiteCheck, ...]:
@@ -153,14 +91,20 @@ class SetupBackend(Protocol):
     def check_sites(self, lines: Sequence[str]) -> list[str]:
         """Save the sites and start to check the new ones. Returns the lines that are not URLs; then nothing changes."""
 
+    def accept_site(self, url: str, is_own_network: bool) -> None:
+        """Add a site nevertheless, or allow its host on a private network and check it again."""
+
     def load_samples(self) -> None:
         """Start to load sample pages of the usable sites, unless they are loaded."""
 
     def answer_samples(self, answers: Sequence[str]) -> None:
         """Save the answers about the sample pages, in their order."""
 
-    def contact_problem(self, contact: str) -> str:
-        """Return why the contact cannot be used: `missing`, `example` or `not_ascii`; "" if it can."""
+    def details_problem(self, contact: str, daily_at: str, quiet_hours: str) -> str:
+        """Return the code of what is wrong with the details of the last form, "" for nothing.
+
+        That is `contact_missing`, `contact_example`, `contact_not_ascii`, `contact_invalid` or `quiet_start`.
+        """
 
     def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
         """Save the details of the last form; they are valid."""

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, abort, current_app, redirect, request, ur
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import AccountError, PlumblineError
+from domain.site_check import CheckState
 from search_ui.accounts import start_session
 from search_ui.context import render_page
 from search_ui.i18n import translate, translate_code, translate_error
@@ -17,7 +18,7 @@ from search_ui.pages.originals import FRAME_HEADERS
 from search_ui.passwords import MIN_PASSWORD_CHARS, check_password_length, hash_password
 from search_ui.security import cookie_name
 from search_ui.setup.access import COOKIE
-from search_ui.setup.interfaces import CheckState, SetupBackend, SetupState
+from search_ui.setup.interfaces import SetupBackend, SetupState
 
 blueprint = Blueprint("setup", __name__, url_prefix="/setup")
 
@@ -131,7 +132,10 @@ def site_form() -> BaseResponse:
 
 @blueprint.post("/sites")
 def save_sites() -> BaseResponse:
-    """Save the URLs and start their checks."""
+    """Save the URLs and start their checks, or add one with problems nevertheless, or allow its private network."""
+    if url := request.form.get("accept"):
+        _backend().accept_site(url, "own_network" in request.form)
+        return _redirect_to("sites")
     text = request.form.get("urls", "")
     lines = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))[:MAX_SITES]
     rejected_lines = _backend().check_sites(lines) if lines else []
@@ -202,17 +206,12 @@ def _details_problem(form: dict[str, str]) -> str:
     """Return what is wrong with the first invalid field, or ""."""
     if not form["title"] or len(form["title"]) > MAX_TITLE_CHARS:
         return translate("Enter a name of at most 60 characters.")
+    quiet_hours = (form["quiet_from"], form["quiet_to"]) if form["quiet_from"] or form["quiet_to"] else ()
+    if not all(map(_TIME_RE.fullmatch, (form["daily_at"], *quiet_hours))):
+        return translate("Enter times as HH:MM, and both times of the quiet hours or none.")
     is_too_long = len(form["contact"]) > MAX_CONTACT_CHARS
-    contact_problem = "invalid" if is_too_long else _backend().contact_problem(form["contact"])
-    if contact_problem:
-        return translate_code("setup", f"contact_{contact_problem}")
-    quiet_hours = (form["quiet_from"], form["quiet_to"])
-    times = (form["daily_at"], *(quiet_hours if any(quiet_hours) else ()))
-    return (
-        ""
-        if all(map(_TIME_RE.fullmatch, times))
-        else translate("Enter times as HH:MM, and both times of the quiet hours or none.")
-    )
+    problem = _backend().details_problem(form["contact"], form["daily_at"], "-".join(quiet_hours))
+    return translate_code("setup", "contact_invalid" if is_too_long else problem) if is_too_long or problem else ""
 
 
 # -- start

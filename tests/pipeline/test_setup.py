@@ -1,14 +1,17 @@
 """The setup of a vertical in an empty folder: checks of sites, sample pages, and what is written at the end."""
 
+import re
+import shlex
 import socket
 import threading
-import time
 import tomllib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.sitemap import SitemapEntry
@@ -16,15 +19,23 @@ from docstore.store import Store
 from domain.account import Role
 from domain.errors import PlumblineError
 from domain.page import Link
+from domain.site_check import CheckState, RobotsState, SiteCheck
 from extractor.settings import ExtractSettings
-from pipeline.settings import Settings, build_settings
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.settings import Settings, build_settings, load_settings
 from pipeline.site_admin import setup_backend, setup_server
 from pipeline.site_admin.sample_pages import load_sample_pages, spread_kinds
 from pipeline.site_admin.setup_backend import FolderSetup, render_settings
 from pipeline.site_admin.setup_state import load_state, save_state
 from pipeline.site_admin.site_check import check_site, choose_sample_urls, with_forecast
-from search_ui.setup.interfaces import CheckState, RobotsState, SamplePage, SetupState, SiteCheck
+from pipeline.site_admin.sites import StoreSites
+from search_ui.i18n import translate_message_to
+from search_ui.setup.interfaces import SamplePage, SetupState
+from tests.crash_harness import until
 from tests.plumb_call import call_plumb
+from tests.settings_text import toml_of
+from tests.site_fixture import MemorySite, sign_in, site_app
 from tests.web_fixture import PATIENCE, Answer, Answers, Site, page
 
 ARTICLE = "".join(f"<p>第{n}段，钻井平台在这一天完成了新的试验，记者从现场看到了全部过程。</p>" for n in range(9))
@@ -39,10 +50,7 @@ def article(title: str) -> Answer:
 def check(pages: Answers, path: str = "/", **settings: object) -> SiteCheck:
     with Site(pages) as site:
         crawl = CrawlSettings(inside_hosts=(site.host,), delay=0.0, **settings)  # type: ignore[arg-type]
-        steps: list[str] = []
-        result = check_site(
-            site.url(path), crawl, ExtractSettings(), lambda check: steps.append(check.step), lambda _: None
-        )
+        result = check_site(site.url(path), replace(Settings(Path()), crawl=crawl), sleep=lambda _: None)
     assert result.state is CheckState.DONE and result.step == ""
     return result
 
@@ -82,7 +90,7 @@ def test_a_check_names_the_reason_why_a_site_cannot_be_crawled(pages: Answers, p
 
 def test_a_check_does_not_reach_private_addresses_that_are_not_allowed() -> None:
     with Site({"/": HOME}) as site:
-        result = check_site(site.url(), CrawlSettings(), ExtractSettings(), lambda _: None, lambda _: None)
+        result = check_site(site.url(), Settings(Path()), sleep=lambda _: None)
         assert result.problem == "inside_address" and site.requests == []
 
 
@@ -139,8 +147,8 @@ def test_init_writes_a_short_file_for_a_site_that_it_has_checked(
         again = call_plumb(*inside, "init", site.url(), "--contact", "me@crawler.test")
         gone = call_plumb("-c", "other.toml", *inside, "init", site.url("/gone"), "--contact", "me@crawler.test")
     assert done.out.splitlines() == [
-        f"{site.url()}: No robots.txt: every page may be crawled. 1 sitemap. 1 feed. At least 6 pages. "
-        "About 1 minute per night. The first crawl takes about 1 night.",
+        f"{site.url()}: No robots.txt: every page may be crawled. 1 sitemap. 1 feed. Encoding: utf-8. At least 6 "
+        "pages. About 1 minute per night.",
         "created vertical.toml: run `plumb up` to crawl and search",
     ], done
     text = Path("vertical.toml").read_text()
@@ -184,11 +192,10 @@ def complete_setup(folder: Path, site: Site) -> FolderSetup:
     setup.save_account("anna", "hash")
     assert setup.check_sites(["no url at all"]) == ["no url at all"]
     assert setup.check_sites([site.host]) == []
-    deadline = time.monotonic() + PATIENCE
-    while setup.state().is_checking:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    assert setup.contact_problem("") == "" and setup.contact_problem("me@example.org") == "example"
+    until(lambda: not setup.state().is_checking)
+    assert setup.details_problem("", "03:30", "08:00-18:30") == ""
+    assert setup.details_problem("me@example.org", "03:30", "") == "contact_example"
+    assert setup.details_problem("", "03:30", "01:00-06:00") == "quiet_start"
     setup.save_details("名称", "", "03:30", "08:00", "18:30")
     return setup
 
@@ -253,7 +260,7 @@ def test_the_start_urls_of_a_host_are_one_site() -> None:
 
 
 def test_the_file_contains_only_what_was_entered() -> None:
-    site = SiteCheck("http://a.test/", CheckState.DONE, needs_scripts=True)
+    site = SiteCheck("http://a.test/", CheckState.DONE, needs_scripts=True, can_render=True)
     state = SetupState(title='A "quoted" name', sites=(site,))
     values = tomllib.loads(render_settings(state, ["http://a.test/"], [], True, "2026-11-28"))
     assert values == {
@@ -262,3 +269,84 @@ def test_the_file_contains_only_what_was_entered() -> None:
         "sites": [{"urls": ["http://a.test/"]}],
         "schedule": {"at": "02:30"},
     }
+
+
+# -- ten faulty sites at every door
+
+APP = b"<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>"
+LOGIN = b"<!doctype html><form><input name=u><input type='password'></form>"
+FAULTY_SITES: tuple[tuple[Answers, str], ...] = (
+    ({"/": Answer(500)}, "500"),
+    ({"/": Answer(401)}, "need a cookie"),
+    ({"/": HOME, "/robots.txt": Answer(body=b"User-agent: *\nDisallow: /\n")}, "Ask the site for permission"),
+    ({"/": HOME, "/robots.txt": Answer(503)}, "robots.txt"),
+    ({"/": Answer(302, headers={"Location": "/login"}), "/login": Answer(body=LOGIN)}, "need a cookie"),
+    ({"/": Answer(body=b"<title>x</title><h1>Site under maintenance</h1>")}, "maintenance"),
+    ({"/": Answer(body=APP)}, "empty without JavaScript"),
+    ({"/": Answer(302, headers={"Location": "/"})}, "redirects"),
+    ({"/": page(text=ARTICLE)}, "has no links"),
+    ({"/": Answer(body=b"\x89PNG\r\n", headers={"Content-Type": "image/png"})}, "Open the URL in a browser"),
+)
+
+
+def test_every_door_says_the_same_about_ten_faulty_sites_and_opens_only_nevertheless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.settings.is_renderer_installed", lambda: False)
+    config, new, file = (tmp_path / name for name in ("vertical.toml", "new.toml", "urls.txt"))
+    with ExitStack() as running:
+        good = running.enter_context(Site({"/": HOME}))
+        sites = [running.enter_context(Site(pages)) for pages, _ in FAULTY_SITES]
+        urls = [site.url() for site in sites]
+        file.write_text("\n".join(urls))
+        crawl = {"inside_hosts": ["127.0.0.1"], "delay": 0.01}
+        config.write_text(toml_of({"crawl": {**crawl, "seeds": [good.url()]}}))
+        setup = FolderSetup(build_settings({"crawl": crawl}, tmp_path / "new"), new)
+        setup.check_sites([*urls, good.url()])
+        until(lambda: not setup.state().is_checking)
+        *checks, good_check = setup.state().sites
+        assert setup.state().usable_sites == (good_check,)
+        problems = [[translate_message_to("en", problem) for problem in check.problems] for check in checks]
+        for (_, words), sentences in zip(FAULTY_SITES, problems, strict=True):
+            assert words in " ".join(sentences), sentences
+
+        client = site_app(site=MemorySite(settings=load_settings(config))).test_client()
+        token = sign_in(client)
+        for url, sentences in zip(urls, problems, strict=True):
+            refused = client.post("/admin/sites/add?lang=en", data={"url": url, "token": token})
+            lines = [line.get_text() for line in BeautifulSoup(refused.text, "lxml").select("#check li")]
+            assert refused.status_code == 422 and lines[: len(sentences)] == sentences
+        for command in (("sites", "add", *urls), ("sites", "import", str(file))):
+            said = call_plumb("-c", str(config), *command)
+            assert said.status == 1 and all(" ".join(sentences) in said.out for sentences in problems), said
+        assert load_settings(config).crawl.sites.seeds == (good.url(),)
+        init = ("-c", str(new), "-s", "crawl.inside_hosts=127.0.0.1", "init", urls[0])
+        assert " ".join(problems[0]) in call_plumb(*init).complaint and not new.exists()
+
+        for check in checks:
+            setup.accept_site(check.url, is_own_network=False)
+        assert [check.seed_url for check in setup.state().usable_sites] == [*urls, good.url()]
+        assert call_plumb(*init, "--nevertheless").status == 0 and urls[0] in new.read_text()
+        client.post("/admin/sites/add", data={"url": urls[0], "token": token, "nevertheless": "1"})
+        assert call_plumb("-c", str(config), "sites", "import", str(file), "--nevertheless").status == 0
+        assert load_settings(config).crawl.sites.seeds == (good.url(), *urls)
+
+
+def test_a_private_address_is_allowed_by_the_button_and_by_the_command_that_the_message_names(tmp_path: Path) -> None:
+    config = tmp_path / "my vertical.toml"
+    config.write_text('[[sites]]\nurls = ["http://news.test/"]\n[crawl]\ndelay = 0.01\n')
+    with Site({"/": HOME}) as site:
+        setup = FolderSetup(build_settings({"crawl": {"delay": 0.01}}, tmp_path), tmp_path / "new.toml")
+        setup.check_sites([site.url()])
+        until(lambda: not setup.state().is_checking)
+        assert setup.state().sites[0].problem == "inside_address"
+        setup.accept_site(site.url(), is_own_network=True)
+        until(lambda: not setup.state().is_checking)
+        assert setup.state().usable_sites and f'inside_hosts = ["{site.host}"]' in setup.settings_text()
+
+        with Engine(load_settings(config), NullProgress()) as engine:
+            [said, _] = StoreSites(engine).check(site.url()).problems
+        command = re.search(r"run plumb (.*) on the server", said)
+        assert command and call_plumb(*shlex.split(command[1])).status == 0
+        crawl = load_settings(config).crawl
+        assert crawl.inside_hosts == (site.host,) and crawl.sites.seeds[1:] == (site.url(),)

@@ -90,10 +90,10 @@ def test_a_scope_is_written_only_if_it_is_needed() -> None:
 
     sites = SiteList(("http://b.test/",), ())
     own = tables({"urls": ["http://www.example.org/"]}, {"urls": ["http://a.test/"]})
-    assert find_site_changes(own, sites) == tables({"urls": ["http://a.test/"]}, {"urls": ["http://b.test/"]})
-    assert find_site_changes(tables({"urls": ["http://b.test/"], "scope": ["*.b.test"]}), sites) == {}
+    assert find_site_changes(own, sites.seeds) == tables({"urls": ["http://a.test/"]}, {"urls": ["http://b.test/"]})
+    assert find_site_changes(tables({"urls": ["http://b.test/"], "scope": ["*.b.test"]}), sites.seeds) == {}
     narrow = tables({"urls": ["http://b.test/x"], "scope": ["b.test/x"]})
-    [table] = find_site_changes(narrow, sites)["sites"]  # type: ignore[misc]
+    [table] = find_site_changes(narrow, sites.seeds)["sites"]  # type: ignore[misc]
     assert table == {"urls": ["http://b.test/x", "http://b.test/"], "scope": ["b.test/x", "b.test"]}
 
 
@@ -102,14 +102,14 @@ def test_the_command_edits_the_file_and_a_preview_does_not(tmp_path: Path) -> No
     text = "[crawl]  # mine\nthreads = 3\n"
     config.write_text(text)
     file.write_text("http://a.test/blog\nb.test\nftp://c.test/\n")
-    preview = call_plumb("-c", str(config), "sites", "import", str(file), "--preview")
+    preview = call_plumb("-c", str(config), "sites", "import", str(file), "--preview", "--nevertheless")
     assert config.read_text() == text and "would add 2 start URLs: http://a.test/blog" in preview.out
-    done = call_plumb("-c", str(config), "sites", "import", str(file))
+    done = call_plumb("-c", str(config), "sites", "import", str(file), "--nevertheless")
     assert "added 2 start URLs: http://a.test/blog, https://b.test/" in done.out and done.status == 0
     assert done.out.count("not imported: ") == preview.out.count("not imported: ") == 1
     assert "# mine" in config.read_text()
     assert load_settings(config).crawl.sites.seeds == ("http://a.test/blog", "https://b.test/")
-    again = call_plumb("-c", str(config), "sites", "import", str(file))
+    again = call_plumb("-c", str(config), "sites", "import", str(file), "--nevertheless")
     assert "added 0 start URLs\n" in again.out
     wrong = call_plumb("-c", str(config), "sites", "import", str(file), "--format", "opml")
     assert wrong.status == 1 and f"cannot import {file}: the file is no OPML" in wrong.complaint

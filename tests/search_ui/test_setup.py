@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from bs4 import BeautifulSoup
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from domain.account import Account, Role
 from domain.errors import SettingsError
+from domain.site_check import CheckState, SiteCheck
 from search_ui.passwords import verify_password
 from search_ui.setup.access import SetupAccess
-from search_ui.setup.interfaces import CheckState, SamplePage, SetupResult, SetupState, SiteCheck
+from search_ui.setup.interfaces import SamplePage, SetupResult, SetupState
 from search_ui.setup.setup_app import create_setup_app
 from search_ui.setup.views import first_open_step
 
@@ -57,8 +59,12 @@ class FakeSetup:
         pairs = zip(self.current.samples, answers, strict=True)
         self.current = replace(self.current, samples=tuple(replace(page, answer=answer) for page, answer in pairs))
 
-    def contact_problem(self, contact: str) -> str:
-        return "" if "@" in contact else "missing"
+    def accept_site(self, url: str, is_own_network: bool) -> None:
+        sites = tuple(replace(site, is_accepted=site.is_accepted or site.url == url) for site in self.current.sites)
+        self.current = replace(self.current, sites=sites, inside_hosts=(url,) if is_own_network else ())
+
+    def details_problem(self, contact: str, daily_at: str, quiet_hours: str) -> str:
+        return "quiet_start" if quiet_hours == "01:00-06:00" else "" if "@" in contact else "contact_missing"
 
     def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
         self.current = replace(self.current, title=title, contact=contact, daily_at=daily_at, are_details_complete=True)
@@ -217,6 +223,20 @@ def test_lines_that_are_not_urls_are_named_and_the_others_stay_in_the_field() ->
     assert len(setup.backend.current.sites) == 1
 
 
+def test_a_site_with_problems_is_added_only_nevertheless_or_as_the_own_network() -> None:
+    bad = replace(SITE, problem="inside_address")
+    setup = setup_with(replace(COMPLETE, sites=(bad,), are_details_complete=False))
+    client = setup.open_link()
+    shown = BeautifulSoup(client.get("/setup/sites", base_url=BASE).text, "lxml")
+    assert shown.select_one("#next") is None and len(shown.select(".site-check button")) == 2
+    assert first_open_step(setup.backend.current) == "sites"
+    send(client, "/setup/sites", accept=bad.url, own_network="1")
+    assert setup.backend.current.inside_hosts == (bad.url,)
+    assert send(client, "/setup/sites", accept=bad.url, nevertheless="1").location == "/setup/sites"
+    shown = BeautifulSoup(client.get("/setup/sites", base_url=BASE).text, "lxml")
+    assert shown.select_one("#next") and not shown.select(".site-check button")
+
+
 def test_a_wrong_extraction_shows_what_can_be_done() -> None:
     setup = setup_with(replace(COMPLETE, samples=()))
     client = setup.open_link()
@@ -251,6 +271,7 @@ def test_a_sample_page_is_shown_in_a_frame_that_runs_nothing() -> None:
         {"contact": f"{'a' * 200}中@b.cn"},
         {"daily_at": "25:00"},
         {"quiet_from": "08:00", "quiet_to": ""},
+        {"quiet_from": "01:00", "quiet_to": "06:00"},
     ],
 )
 def test_invalid_details_are_not_saved(change: dict[str, str]) -> None:

@@ -13,6 +13,7 @@ from domain.administration import HostSuggestion, SiteContents
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import Message
 from domain.operation import Call, Change
+from domain.site_check import CheckState, SiteCheck
 from search_ui.admin.site_form import SiteOption, SiteOptionKind, SiteReader, SiteSettings
 from tests.site_fixture import MemorySite, sign_in, site_app
 
@@ -30,6 +31,10 @@ class FakeSites:
     options: list[SiteOption] = field(default_factory=list)
     fetched_count: int = 20
     render: str = ""
+    problem: str = ""
+
+    def check(self, url: str) -> SiteCheck:
+        return SiteCheck(url, CheckState.DONE, problem=self.problem, start_url=url, page_count=9)
 
     def find_host(self, text: str) -> str:
         return "" if text.startswith("unknown") else text
@@ -56,7 +61,7 @@ def sites() -> FakeSites:
 
 
 def signed_in(sites: FakeSites, role: Role = Role.OPERATOR) -> tuple[FlaskClient, str]:
-    site = MemorySite(site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions))
+    site = MemorySite(site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions, sites.check))
     operations = {
         name: replace(operation, apply=partial(sites.apply, name))
         for name, operation in site.administration.operations.items()
@@ -77,6 +82,17 @@ def test_a_suggested_site_is_added_with_one_click(sites: FakeSites) -> None:
     answer = client.post(str(form["action"]), data={"url": url["value"], "token": token})
     assert answer.location == "/admin/sites/other.example/settings"
     assert sites.calls == [("site_add", {"url": "https://other.example/"}, "anna")]
+
+
+def test_a_site_with_problems_is_added_only_nevertheless(sites: FakeSites) -> None:
+    sites.problem = "robots_forbidden"
+    client, token = signed_in(sites)
+    answer = client.post("/admin/sites/add?lang=en", data={"url": "https://a.example/", "token": token})
+    assert answer.status_code == 422 and "Ask the site for permission" in answer.text and sites.calls == []
+    [form] = BeautifulSoup(answer.text, "lxml").select("#check form")
+    data = {str(item["name"]): str(item["value"]) for item in form.select("[name]")}
+    assert client.post(str(form["action"]), data=data).location == "/admin/sites/a.example/settings"
+    assert sites.calls == [("site_add", {"url": "https://a.example/"}, "anna")]
 
 
 @pytest.mark.parametrize(("name", "text"), [("pause", "已暂停"), ("resume", "已恢复"), ("recrawl", "重新抓取")])
