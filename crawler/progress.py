@@ -52,6 +52,7 @@ class CrawlProgress:
         backlog: URLs that are due and not visited.
         active_hosts: hosts with a backlog that are not suspended.
         slowest_host_seconds: maximum over hosts of the seconds to fetch the backlog at the current crawl delay.
+        slowest_host: the host that needs them, or "".
     """
 
     counts: Mapping[Reason, int]
@@ -62,6 +63,7 @@ class CrawlProgress:
     backlog: int = 0
     active_hosts: int = 0
     slowest_host_seconds: float = 0.0
+    slowest_host: str = ""
 
     @property
     def visits(self) -> int:
@@ -84,7 +86,7 @@ class ProgressReporter:
         self._throttle = throttle
         self._started_at = started_at
         self._last_reported_at = started_at
-        self._backlog_summary = (0, 0, 0.0)
+        self._backlog_summary = (0, 0, 0.0, "")
 
     def report(self, now: float, in_flight: int, due_by_host: Mapping[str, int]) -> None:
         """Report the current progress. `due_by_host` maps each host to its number of due URLs."""
@@ -94,11 +96,13 @@ class ProgressReporter:
         hosts: dict[str, HostProgress] = {}
         if now - self._last_reported_at >= _REPORT_INTERVAL_SECONDS:
             self._last_reported_at, hosts = now, self._host_progress(due_by_host)
-            active_hosts = [host for host in hosts.values() if host.due_urls and not host.is_suspended]
-            slowest_seconds = max(
-                (host.due_urls * (host.crawl_delay + host.response_seconds) for host in active_hosts), default=0.0
-            )
-            self._backlog_summary = (sum(due_by_host.values()), len(active_hosts), slowest_seconds)
+            seconds_by_host = {
+                name: host.due_urls * (host.crawl_delay + host.response_seconds)
+                for name, host in hosts.items()
+                if host.due_urls and not host.is_suspended
+            }
+            seconds, slowest = max(((seconds, name) for name, seconds in seconds_by_host.items()), default=(0.0, ""))
+            self._backlog_summary = (sum(due_by_host.values()), len(seconds_by_host), seconds, slowest)
         self._callback(
             CrawlProgress(
                 dict(tally.visits_by_reason),

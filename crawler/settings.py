@@ -74,9 +74,9 @@ class CrawlSettings:
         group="identity",
         is_file_only=True,
     )
-    connect_timeout: float = setting(10.0, "seconds to wait for a connection", group="identity")
-    read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
-    total_timeout: float = setting(60.0, "maximum seconds of one fetch", group="identity")
+    connect_timeout: float = setting(10.0, "seconds to wait for a connection", maximum=3600, group="identity")
+    read_timeout: float = setting(20.0, "seconds to wait for the next bytes", maximum=3600, group="identity")
+    total_timeout: float = setting(60.0, "maximum seconds of one fetch", maximum=86400, group="identity")
     max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0, group="identity")
     rendered: str = setting(
         "",

@@ -85,6 +85,10 @@ class Reason(StrEnum):
 
 CERTIFICATE_ERROR = "certificate"
 """Replaces `Reason.UNREACHABLE` in the counts of a site if its certificate is invalid."""
+NEEDS_LOGIN = "needs_login"
+"""Replaces `Reason.HTTP_ERROR` and `Reason.BLOCKED` in the counts of a site if the page asks for a login."""
+LOGIN_DETAIL = Message("the site demands a login")
+LOGIN_STATUSES = ("401", "407")
 
 FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.NOINDEX, Reason.OFF_TOPIC))
 """Outcomes of a crawl visit to a page that the site returned."""
@@ -142,6 +146,12 @@ class Outcome:
         if isinstance(self.detail, Message):
             return str(self.detail.values.get("url", ""))
         return self.detail if self.reason in RELATED_URL_REASONS and "://" in self.detail else ""
+
+    @property
+    def needs_login(self) -> bool:
+        """True if the page asks for a login."""
+        is_demanded = self.reason is Reason.BLOCKED and self.detail == LOGIN_DETAIL
+        return is_demanded or (self.reason is Reason.HTTP_ERROR and self.detail in LOGIN_STATUSES)
 
     @property
     def summary(self) -> Message:

@@ -227,6 +227,8 @@ class LiveRun:
         per_minute: Finished items per minute, over the last minute; None if unknown.
         active_hosts: Hosts with due URLs, in a crawl; otherwise None.
         error_count: Failed visits, in a crawl; otherwise None.
+        slowest_host: The host that needs most time, in a crawl; otherwise "".
+        seconds_left: Estimated seconds to the end of the stage; None if unknown.
     """
 
     run_id: int
@@ -238,6 +240,8 @@ class LiveRun:
     per_minute: float | None = None
     active_hosts: int | None = None
     error_count: int | None = None
+    slowest_host: str = ""
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True)

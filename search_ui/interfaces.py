@@ -156,7 +156,8 @@ class Overview:
     """The state of the vertical.
 
     `published_version` is the newest lexicon version, `applied_version` the version in use by the index.
-    `active_alerts` are the firing alerts.
+    `active_alerts` are the firing alerts. `candidate_count` terms wait for a decision, `login_page_count` pages for a
+    login.
     """
 
     freshness: Freshness
@@ -165,6 +166,8 @@ class Overview:
     run_history: RunHistory
     active_alerts: Sequence[Alert] = ()
     embedding: EmbeddingBacklog = EmbeddingBacklog()
+    candidate_count: int = 0
+    login_page_count: int = 0
 
 
 @dataclass(frozen=True)

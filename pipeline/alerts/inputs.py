@@ -2,7 +2,7 @@
 
 import time
 
-from crawler.settings import can_render_automatically
+from crawler.settings import CrawlSettings, can_render_automatically
 from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
 from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
@@ -15,8 +15,12 @@ RECENT_RUNS = 20
 def collect_inputs(engine: Engine) -> AlertInputs:
     """Collect the inputs for `evaluate_rules`."""
     store, now = engine.store, time.time()
-    articles = store.site_runs.articles_by_host()
-    sites = [SiteInputs(host, runs, articles.get(host)) for host, runs in store.site_runs.runs_by_host().items()]
+    articles, totals = store.site_runs.articles_by_host(), {row.host: row for row in store.status.site_totals()}
+    sites = [
+        SiteInputs(host, runs, articles.get(host), totals.get(host))
+        for host, runs in store.site_runs.runs_by_host().items()
+        if is_crawled(engine.settings.crawl, host)
+    ]
     firing = {alert.key: alert for alert in store.alerts.firing()}
     return AlertInputs(
         now,
@@ -29,6 +33,12 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
         store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
     )
+
+
+def is_crawled(crawl: CrawlSettings, host: str) -> bool:
+    """True if a host is neither paused nor out of scope. The scope of a topic is not in the settings."""
+    is_in_scope = crawl.topic or any(scope.covers(host, scope.path_prefix) for scope in crawl.sites.scopes)
+    return bool(is_in_scope) and not crawl.sites.for_host(host).paused
 
 
 def newest_bad_run(engine: Engine) -> BadRun | None:

@@ -7,8 +7,11 @@
 `site_stopped`   a site that returned pages before returned none in its newest run, or fewer than it blocked
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
+`needs_login`    most pages of a site ask for a login
 `needs_javascript` most pages of a site have no text until scripts run, and the site is not rendered
 `template`       the share of a site's pages without an extracted body has at least doubled
+`no_article`     a site has never given an article
+`few_articles`   hardly any of the known URLs of a site gave an article
 `nothing_new`    a site that had new pages on several days has had none for `alerts.silent_days`
 """
 
@@ -18,9 +21,9 @@ from dataclasses import dataclass, field
 
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
-from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, Reason
+from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, NEEDS_LOGIN, Reason
 from domain.rising_term import RisingTerm
-from domain.run import ReasonCounts, SiteArticles, SiteRun
+from domain.run import ReasonCounts, SiteArticles, SiteRun, SiteTotals
 from pipeline.local_time import local_minute
 
 ALERT_KINDS = (
@@ -31,8 +34,11 @@ ALERT_KINDS = (
     "site_stopped",
     "robots",
     "certificate",
+    "needs_login",
     "needs_javascript",
     "template",
+    "no_article",
+    "few_articles",
     "nothing_new",
 )
 
@@ -45,6 +51,7 @@ HOST_FAILURE_REASONS = (
     *ROBOTS_REASONS,
     CERTIFICATE_ERROR,
 )
+ARTICLE_REASONS = (*FETCH_SUCCESS_REASONS, Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED)
 EMPTY_EXTRACTION_REASONS = (Reason.NO_BODY, Reason.COPYRIGHT_ONLY, Reason.NEEDS_JAVASCRIPT, Reason.INCOMPLETE_BODY)
 EXTRACTION_REASONS = (*EMPTY_EXTRACTION_REASONS, Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED)
 
@@ -54,6 +61,8 @@ MIN_FORBIDDEN_PAGES = 3
 MAJORITY_SHARE = 0.5  # exclusive minimum
 MIN_PAGES_READ = 8  # extracted pages, in the newest run and in the baseline
 MIN_EMPTY_RATE_RISE = 0.1  # difference of the shares of pages without an extracted body
+MIN_KNOWN_URLS = 20
+MAX_ARTICLE_SHARE = 0.05  # of the known URLs of a site that hardly works
 MIN_DAYS_WITH_NEW_PAGES = 3  # below this, a site without new pages is not unusual
 SECONDS_PER_DAY = 86_400.0
 MAX_RISING_TERMS_NAMED = 10  # in one alert
@@ -61,11 +70,19 @@ MAX_RISING_TERMS_NAMED = 10  # in one alert
 
 @dataclass(frozen=True)
 class SiteInputs:
-    """A host with the runs that crawled it, newest first, and its articles (None if it has none)."""
+    """A host with the runs that crawled it, newest first, its articles (None if it has none), and its totals."""
 
     host: str
     runs: Sequence[SiteRun]
     articles: SiteArticles | None = None
+    totals: SiteTotals | None = None
+
+    @property
+    def main_failure(self) -> Mapping[str, str | int]:
+        """The most frequent reason of all runs why a page is no article, and its count; empty if there is none."""
+        counts = _merge_counts([counts for run in self.runs for counts in (run.crawl_counts, run.extract_counts)])
+        failures = Counter({code: n for code, n in counts.items() if code not in ARTICLE_REASONS})
+        return next(({"reason": code, "n": n} for code, n in failures.most_common(1)), {})
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,7 @@ class AlertInputs:
         now: Current time.
         failed_run: Newest failed or killed run after the last successful one.
         missed_at: Scheduled time of a missed run.
-        sites: All crawled hosts.
+        sites: All hosts that were crawled and are neither paused nor removed.
         blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
         javascript_pages: Number of pages that need JavaScript, by host; only hosts to which an administrator must
             react.
@@ -228,6 +245,31 @@ def _site_stopped_rule(case: SiteCase) -> AlertValues:
     return {"reason": reason, "n": count} if count else {}
 
 
+def _needs_login_rule(case: SiteCase) -> AlertValues:
+    count, all_count = case.current_counts[NEEDS_LOGIN], case.current_counts.total()
+    return {"n": count} if _ratio(count, all_count) > MAJORITY_SHARE else {}
+
+
+def _no_article_rule(case: SiteCase) -> AlertValues:
+    """A host that only redirects, such as a domain without www., gives no article of its own."""
+    crawl, extraction = (
+        _merge_counts([run.crawl_counts for run in case.site.runs]),
+        _merge_counts([run.extract_counts for run in case.site.runs]),
+    )
+    has_articles = case.site.articles or extraction[Reason.EXTRACTED]
+    is_unread = _count_reasons(crawl, FETCH_SUCCESS_REASONS) and not extraction
+    is_alias = not crawl.keys() - {Reason.REDIRECTED_TO_KNOWN_URL}
+    return {} if has_articles or is_unread or is_alias else case.site.main_failure
+
+
+def _few_articles_rule(case: SiteCase) -> AlertValues:
+    totals = case.site.totals
+    if totals is None or totals.url_count < MIN_KNOWN_URLS or 2 * totals.due_count > totals.url_count:
+        return {}
+    values = {"articles": totals.article_count, "all": totals.url_count, **case.site.main_failure}
+    return values if "n" in values and totals.article_count <= MAX_ARTICLE_SHARE * totals.url_count else {}
+
+
 def _needs_javascript_rule(case: SiteCase) -> AlertValues:
     count = case.inputs.javascript_pages.get(case.site.host, 0)
     return {"n": count} if count else {}
@@ -270,17 +312,21 @@ def _nothing_new_rule(case: SiteCase) -> AlertValues:
 SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "certificate": _certificate_rule,
     "robots": _robots_rule,
+    "needs_login": _needs_login_rule,
     "site_stopped": _site_stopped_rule,
     "needs_javascript": _needs_javascript_rule,
     "template": _template_rule,
+    "no_article": _no_article_rule,
+    "few_articles": _few_articles_rule,
     "nothing_new": _nothing_new_rule,
 }
+SITE_FAULTS = {"certificate", "robots", "needs_login", "site_stopped", "needs_javascript"}
 # Rule -> rules that suppress it if they fire for the same site.
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
-    "site_stopped": {"certificate", "robots"},
+    "site_stopped": {"certificate", "robots", "needs_login"},
     "template": {"needs_javascript"},
-    "nothing_new": {"certificate", "robots", "site_stopped", "needs_javascript"},
+    **{kind: SITE_FAULTS | {"no_article"} - {kind} for kind in ("no_article", "few_articles", "nothing_new")},
 }
 
 

@@ -18,6 +18,7 @@ from pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from pipeline.alerts.channels import Channel
+    from pipeline.alerts.message import AlertNotification
 
 log = logging.getLogger(__name__)
 LOCK_WAIT_SECONDS = 60.0  # while another process evaluates alerts
@@ -69,12 +70,22 @@ def send_to_channel(engine: Engine, channel: "Channel", firing: Sequence[Alert])
     notification = pending_notification(firing, unresolved_notices, muted_keys)
     if not notification:
         return ""
-    try:
-        channel.send(notification)
-    except PlumblineError as error:
+    if error := deliver(channel, notification):
         return f"alerts not delivered by {channel.name}, will be retried: {error}"
     resolved_keys = unresolved_notices.keys() - {alert.key for alert in firing} - muted_keys
     engine.store.alerts.record_notified(channel.name, notification.started, resolved_keys)
+    return ""
+
+
+def deliver(channel: "Channel", notification: "AlertNotification") -> str:
+    """Send a notification; returns "" or the error, also an unexpected one: the other channels are tried."""
+    try:
+        channel.send(notification)
+    except PlumblineError as error:
+        return error_message(error)
+    except Exception as error:
+        log.exception("the channel %s failed", channel.name)
+        return type(error).__name__  # its text may have secrets of the settings
     return ""
 
 
@@ -87,11 +98,8 @@ def send_test_alert(settings: Settings) -> Iterator[ChannelTest]:
     from pipeline.alerts.message import AlertNotification
 
     for channel in require_channels(settings):
-        started, error = time.monotonic(), ""
-        try:
-            channel.send(AlertNotification((Alert(AlertKey("test")),)))
-        except PlumblineError as delivery_error:
-            error = error_message(delivery_error)
+        started = time.monotonic()
+        error = deliver(channel, AlertNotification((Alert(AlertKey("test")),)))
         yield ChannelTest(channel.name, time.monotonic() - started, error)
 
 

@@ -46,7 +46,7 @@ class AlertSettings:
     language: str = setting("en", "language of mails and webhook messages: en or zh", names=LANGUAGES)
     silent_days: int = setting(7, "alert when a site has had no new page for this many days; 0: never", minimum=0)
     rising_terms: bool = setting(False, "alert when terms suddenly occur in many more documents")
-    seconds: float = setting(30.0, "timeout in seconds for one mail or webhook request")
+    seconds: float = setting(30.0, "timeout in seconds for one mail or webhook request", maximum=3600)
 
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")

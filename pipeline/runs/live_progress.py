@@ -66,7 +66,8 @@ class LiveProgress:
     def report_crawl(self, current: "CrawlProgress") -> None:
         """Record the progress of the crawl."""
         failure_count = count_failures(current.counts)
-        self._save(current.visits, current.visits + current.backlog, current.active_hosts, failure_count)
+        counts = current.visits, current.visits + current.backlog, current.active_hosts, failure_count
+        self._save(*counts, current.slowest_host, current.slowest_host_seconds)
         self._progress.report_crawl(current)
 
     @contextmanager
@@ -104,6 +105,8 @@ class LiveProgress:
         total_count: int | None = None,
         active_hosts: int | None = None,
         error_count: int | None = None,
+        slowest_host: str = "",
+        min_seconds_left: float = 0.0,
         *,
         is_due: bool = False,
     ) -> None:
@@ -117,6 +120,10 @@ class LiveProgress:
             self._samples.append((now, finished_count))
             while len(self._samples) > 1 and self._samples[0][0] < now - RATE_SECONDS:
                 self._samples.popleft()
+            per_minute = items_per_minute(self._samples)
+            seconds_left = None
+            if per_minute and total_count is not None:
+                seconds_left = max(60 * (total_count - finished_count) / per_minute, min_seconds_left)
             live_run = LiveRun(
                 self._run_id,
                 self._stage,
@@ -124,9 +131,11 @@ class LiveProgress:
                 now,
                 finished_count,
                 total_count,
-                items_per_minute(self._samples),
+                per_minute,
                 active_hosts,
                 error_count,
+                slowest_host,
+                seconds_left,
             )
             with suppress(OSError), replace_file(self._path) as file:
                 file.write(json.dumps(vars(live_run)).encode())

@@ -9,6 +9,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
 from domain.run import SiteTotals
+from domain.term import TermStatus
 from focused.topic.term_decisions import decide_terms
 from focused.topic.topic_file_store import TopicFileStore
 from pipeline.alerts.alert_history import read_ended_alerts
@@ -91,6 +92,8 @@ class StoreReports:
             load_run_history(self._engine, MAX_RUNS_SHOWN),
             store.alerts.firing(),
             load_embedding_backlog(self._engine),
+            store.lexicons.status_counts().get(TermStatus.CANDIDATE, 0),
+            store.status.login_page_count(),
         )
 
     def sites(self) -> Sequence[SiteReport]:

@@ -41,7 +41,6 @@ MAX_SAMPLE_URLS = 12
 MIN_ANCHOR_CHARS = 8  # of a link that is probably the headline of an article
 MAX_LOGIN_LINKS = 20  # a page with a password field and more links is not a login page
 MIN_RESPONSE_SECONDS = 0.02
-LOGIN_STATUSES = ("401", "403")
 PASSWORD_FIELD_RE = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 
 MAX_CHECK_SECONDS = 30.0  # later no redirect is followed and no sitemap is read
@@ -163,8 +162,9 @@ class SiteProbe:
             if fetch_result.page is not None:
                 return check, rules, result
             if not fetch_result.redirect_url:
-                needs_login = fetch_result.outcome.detail in LOGIN_STATUSES
-                raise site_problem(replace(check, needs_login=needs_login), fetch_result.outcome)
+                outcome = fetch_result.outcome
+                needs_login = outcome.needs_login or (outcome.reason is Reason.HTTP_ERROR and outcome.detail == "403")
+                raise site_problem(replace(check, needs_login=needs_login), outcome)
             url = fetch_result.redirect_url
             if time.monotonic() > self._deadline:
                 raise site_problem(check, Outcome(Reason.TIMED_OUT))

@@ -10,14 +10,17 @@ from search_ui.charts import ChartPoint
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
 
 
-def run_duration_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
-    """Return the duration of each run in minutes, at least 1. The part of a failed or killed run is all of it."""
-    return [
-        ChartPoint(
-            format_month_day(run.started_at), duration_minutes, duration_minutes if run.state in FAILED_STATES else 0
-        )
-        for run in sort_by_start(runs)
-        for duration_minutes in [max(1, round((effective_end(run) - run.started_at) / 60))]
+def run_duration_points(runs: Sequence[RunSummary]) -> tuple[int, list[ChartPoint]]:
+    """Return the unit (60 s, or 1 s if all runs are shorter than ten minutes) and the duration of each run in it.
+
+    The part of a failed or killed run is all of it.
+    """
+    seconds_by_run = [(run, effective_end(run) - run.started_at) for run in sort_by_start(runs)]
+    unit = 60 if any(seconds >= 600 for _, seconds in seconds_by_run) else 1
+    return unit, [
+        ChartPoint(format_month_day(run.started_at), duration, duration if run.state in FAILED_STATES else 0)
+        for run, seconds in seconds_by_run
+        for duration in [round(seconds / unit)]
     ]
 
 

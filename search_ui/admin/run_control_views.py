@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.views import format_timestamp
+from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
 
 blueprint = Blueprint("run_control", __name__, url_prefix="/admin/run")
@@ -24,5 +24,8 @@ def progress() -> BaseResponse:
         run_status=administration.run_status(),
         counts=administration.run_counts(),
         refresh_seconds=REFRESH_SECONDS,
+        live=administration.live_run(),
+        now=current_site().clock(),
         moment=format_timestamp,
+        duration=format_duration,
     )

@@ -31,6 +31,7 @@ blueprint.after_request(add_no_store_headers)
 REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
 MAX_RUNS_SHOWN = 8  # in the table below the charts
+SECONDS_PER_DECISION = 9  # on a candidate term
 MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term
 MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 
@@ -46,6 +47,7 @@ def overview() -> BaseResponse:
     current = current_account()
     is_operator = current is not None and Role.OPERATOR in current.roles
     reads_reports = current is not None and current.has_role(Role.REPORTS)
+    duration_unit, duration_points = run_charts.run_duration_points(summary.run_history.runs)
     return render_page(
         "admin_overview.html",
         overview=summary,
@@ -58,10 +60,12 @@ def overview() -> BaseResponse:
         now=site.clock(),
         in_solr=_count_solr_documents(),
         behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
-        minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
+        duration_unit=duration_unit,
+        durations=bar_chart(duration_points),
         visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
         alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
         muted_keys={mute.key for mute in site.store.alert_mutes.active()},
+        seconds_per_decision=SECONDS_PER_DECISION,
         rows=MAX_RUNS_SHOWN,
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,

@@ -17,17 +17,20 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from domain.alert import Alert, AlertKey
 from domain.errors import PlumblineError, SettingsError
 from domain.page import Origin
 from domain.rising_term import RisingTerm
-from domain.run import RunState, SiteArticles, SiteRun, StageRun
+from domain.run import RunState, SiteArticles, SiteRun, SiteTotals, StageRun
 from pipeline import stages
 from pipeline.alerts.alert_history import ENDED_ALERTS_FILE, read_ended_alerts, record_ended_alerts
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
+from pipeline.alerts.inputs import is_crawled
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
 from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
-from pipeline.alerts.service import evaluate_and_send, notify_operator
+from pipeline.alerts.service import evaluate_and_send, notify_operator, send_test_alert
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
@@ -74,7 +77,10 @@ def test_a_run_that_failed_and_a_night_that_was_missed() -> None:
         ({"blocked": 9, "fetched": 2}, GOOD, ["site_stopped"]),
         ({"gone": 2}, GOOD, []),
         ({"timed_out": 9, "unchanged": 1}, GOOD, []),
-        ({"unreachable": 9}, {"unreachable": 9}, []),
+        ({"unreachable": 9}, {"unreachable": 9}, ["no_article"]),
+        ({"needs_login": 4, "fetched": 1}, GOOD, ["needs_login"]),
+        ({"needs_login": 4, "fetched": 5}, GOOD, []),
+        ({"duplicate": 1}, {"duplicate": 1}, []),
         ({"certificate": 2}, GOOD, ["certificate"]),
         ({"certificate": 2, "fetched": 9}, GOOD, []),
         ({"robots_forbidden": 1}, GOOD, ["robots"]),
@@ -88,8 +94,31 @@ def test_a_site_that_gives_nothing_any_more(now: dict[str, int], before: dict[st
     assert kinds(site(run(9, now), run(8, before))) == wanted
 
 
-def test_a_site_never_asked_before_or_not_since_is_no_alert() -> None:
-    assert kinds(site(run(9, {"unreachable": 3})), SiteInputs("new.example", ())) == []
+def test_a_site_that_never_worked_or_hardly_works_is_an_alert_after_its_first_run() -> None:
+    assert kinds(SiteInputs("new.example", ())) == [], "not crawled yet"
+    assert kinds(site(run(9, {"unreachable": 3}))) == ["no_article"]
+    assert kinds(site(run(9, {"needs_login": 3}))) == ["needs_login"]
+    one_page = site(run(9, {"fetched": 1, "duplicate": 30}, {"no_body": 1}))
+    [alert] = decided(one_page)
+    assert (alert.key.kind, alert.message_values["reason"], alert.message_values["n"]) == (
+        "no_article",
+        "duplicate",
+        30,
+    )
+    articles = SiteArticles(1, NOW, 1)
+    totals = SiteTotals("news.example", "http://news.example/", 31, 0, 1, NOW, {})
+    assert kinds(replace(one_page, articles=articles, totals=totals)) == ["few_articles"]
+    assert kinds(replace(one_page, articles=articles, totals=replace(totals, due_count=16))) == [], "not done yet"
+    assert kinds(replace(one_page, articles=articles, totals=replace(totals, article_count=2))) == []
+
+
+def test_the_alerts_of_a_site_end_when_it_is_paused_or_removed() -> None:
+    def crawl(**values: Any) -> CrawlSettings:
+        return CrawlSettings(sites=Sites.parse([{"urls": ["http://a.test/"], **values}]))
+
+    assert is_crawled(crawl(), "a.test") and is_crawled(crawl(), "www.a.test")
+    assert not is_crawled(crawl(paused=True), "a.test") and not is_crawled(crawl(), "removed.test")
+    assert is_crawled(crawl(scope=["a.test/oil/"]), "a.test")
 
 
 def test_a_site_that_is_down_for_weeks_stays_one_alert() -> None:
@@ -389,6 +418,17 @@ def test_a_password_is_in_no_message(
         MailChannel(wanted).send(AlertNotification())
 
 
+def test_a_channel_that_fails_in_any_way_does_not_stop_the_others(tmp_path: Path, mail_server: Any) -> None:
+    place, mailbox = mail_server
+    alerts = {"mail_to": ["o@x.example"], "smtp": place, "webhook": "http://[fd00::1/s3cret"}
+    before = len(mailbox.mails)
+    with Engine(build_settings({"alerts": alerts}, tmp_path), NullProgress()) as engine:
+        fail_a_run(engine)
+        tests = {test.channel: test.error for test in send_test_alert(engine.settings)}
+        [error] = evaluate_and_send(engine)
+    assert tests == {"mail": "", "webhook": "ValueError"} and "s3cret" not in error and len(mailbox.mails) == before + 2
+
+
 def test_a_webhook_reaches_no_inside_address(tmp_path: Path, hook: Hook) -> None:
     posts = len(hook.posted)
     for url in (f"http://127.0.0.1:{hook.server_port}/x", f"http://a.localhost:{hook.server_port}/x"):
@@ -496,7 +536,7 @@ def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any
         assert (len(mailbox.mails), len(hook.posted)) == (mails + 1, posts + 1)
         assert "在“抓取”阶段失败：所有起始网址" in mailbox.mails[-1].get_content()
         shown = vertical.plumb("alerts", "--json", environment=secret)
-        assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed"]
+        assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed", "no_article"]
         tested = vertical.plumb("alerts", "--test", environment=secret)
         assert tested.status == 0 and "mail: sent in" in tested.out and "webhook: sent in" in tested.out
         assert hook.posted[-1]["alerts"][0]["kind"] == "test" and "告警可以正常送达" in mailbox.mails[-1].get_content()

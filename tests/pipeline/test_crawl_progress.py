@@ -78,6 +78,7 @@ def test_a_run_tells_what_is_left_in_all(tmp_path: Path, monkeypatch: pytest.Mon
         run(engine.store, made, tmp_path, progress=told.append)
         assert told[-1].visits == 21 and told[-1].backlog == 20
         assert (told[-1].hosts[site.host].due_urls, told[-1].active_hosts) == (20, 1)
+        assert told[-1].slowest_host == site.host
         run(engine.store, made, tmp_path, progress=told.append)
     assert told[-1].backlog == 0
 

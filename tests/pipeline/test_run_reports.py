@@ -36,7 +36,7 @@ def engine(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def crawl_progress(visits: int, failed: int, backlog: int) -> CrawlProgress:
     counts = {Reason.FETCHED: visits - failed, Reason.GONE: failed}
-    return CrawlProgress(counts, 0, 1, 1.0, {}, backlog, 3, 0.0)
+    return CrawlProgress(counts, 0, 1, 1.0, {}, backlog, 3, 45.0, "slow.example")
 
 
 def test_the_progress_of_a_crawl_is_written_now_and_then(tmp_path: Path) -> None:
@@ -49,15 +49,17 @@ def test_the_progress_of_a_crawl_is_written_now_and_then(tmp_path: Path) -> None
     assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1000.0)  # too soon
     now[0] = 1030.0
     progress.report_crawl(crawl_progress(100, 4, 20))
-    assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1030.0, 100, 120, 200.0, 3, 4)
+    assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1030.0, 100, 120, 200.0, 3, 4, "slow.example", 45.0)
     progress.start_stage(7, Stage.EXTRACT)
     with progress.task("extract", 50) as advance:
         now[0] = 1040.0
         advance(5)
         now[0] = 1041.0
         advance(45)
-        assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1040.0, 5, 50, 30.0)
-    assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1041.0, 50, 50, 3000 / 11)  # its end always
+        assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1040.0, 5, 50, 30.0, seconds_left=90.0)
+    assert read_live_run(tmp_path) == LiveRun(
+        7, "extract", 1030.0, 1041.0, 50, 50, 3000 / 11, seconds_left=0.0
+    )  # its end always
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"run_id": 1, "other": 2}', "\0"])

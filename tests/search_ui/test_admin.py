@@ -10,16 +10,17 @@ from domain.account import Role
 from domain.alert import Alert, AlertKey
 from domain.errors import SolrUnavailableError
 from domain.message import Message
-from domain.outcome import Reason, Stage
+from domain.outcome import LOGIN_DETAIL, Outcome, Reason, Stage
 from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, StageSummary
 from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
+from pipeline.search_site.administration import StoreReports
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import translate_code_to, translate_to
 from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
-from tests.builders import page_at
+from tests.builders import fetched, one_entry, page_at
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
 from tests.site_fixture import ONE_GOOD_RUN, FakeSearch, MemorySite, document, sign_in, site_app, term
@@ -291,16 +292,38 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     assert client.get("/admin/sites/..%2F..%2Fx").status_code == 404
 
 
+def test_the_overview_names_what_one_may_do_next() -> None:
+    site = MemorySite([term(f"词{number}", status=TermStatus.CANDIDATE) for number in range(68)])
+    site.administration = replace(site.administration, overview=StoreReports(site.engine).overview)
+    outcomes = [
+        Outcome(Reason.HTTP_ERROR, "401"),
+        Outcome(Reason.BLOCKED, LOGIN_DETAIL),
+        Outcome(Reason.BLOCKED, "the site challenges the crawler"),
+        Outcome(Reason.HTTP_ERROR, "404"),
+    ]
+    for number, outcome in enumerate(outcomes):
+        entry = one_entry(site.store, f"http://a.test/{number}")
+        site.store.frontier.record_visits([fetched(entry, page=None, outcome=outcome)])
+    tasks = page_at(signed_in(site)[0], "/admin/?lang=en").select("#tasks li")
+    assert [task.get_text() for task in tasks] == [
+        "68 candidate terms wait for a decision: 10 minutes",
+        "2 pages need a login: enter a cookie or a header in the settings of their sites",
+    ]
+    assert not page_at(signed_in(MemorySite())[0], "/admin/").select("#tasks")
+
+
 # -- runs as charts, alerts
 
 
 def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
     good = RunSummary(86_400.0, 86_400.0 + 600, RunState.DONE, (StageSummary("crawl", (("fetched", 2), ("gone", 1))),))
     bad = RunSummary(0.0, None, RunState.KILLED, (StageSummary("crawl", (), 120.0),), "crawl")
-    assert run_duration_points([good, bad]) == [
-        ChartPoint(format_month_day(0.0), 2, 2),
-        ChartPoint(format_month_day(86_400.0), 10, 0),
-    ]
+    assert run_duration_points([good, bad]) == (
+        60,
+        [ChartPoint(format_month_day(0.0), 2, 2), ChartPoint(format_month_day(86_400.0), 10, 0)],
+    )
+    short = replace(good, finished_at=86_402.0)
+    assert run_duration_points([short]) == (1, [ChartPoint(format_month_day(86_400.0), 2, 0)])
     assert run_visit_points([good, bad]) == [
         ChartPoint(format_month_day(0.0), 0, 0),
         ChartPoint(format_month_day(86_400.0), 3, 2),

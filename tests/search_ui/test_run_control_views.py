@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from domain.account import Role
 from domain.errors import PlumblineError
 from domain.operation import Call, Change
-from domain.run import RunCounts, RunStatus
+from domain.run import LiveRun, RunCounts, RunStatus
 from tests.builders import page_at
 from tests.site_fixture import MemorySite, sign_in, site_app
 
@@ -106,6 +106,16 @@ def test_the_progress_page_updates_itself_only_during_a_run(is_running: bool) ->
     names = ("known", "saved", "articles", "searchable")
     assert [text_of(page, f"#count-{name}") for name in names] == ["300", "40", "20", "12"]
     assert page.select_one("form.search input[name=q]")
+
+
+def test_the_progress_page_says_stage_site_count_and_estimate() -> None:
+    live = LiveRun(7, "crawl", 100.0, 130.0, 39, 61, 53.0, 2, 0, "slow.example", 25.0)
+    site = MemorySite(**Runs(is_running=True).services, live_run=lambda: live)  # type: ignore[arg-type]
+    client = site_app(site=site, roles={"someone": Role.OPERATOR}).test_client()
+    sign_in(client, "someone")
+    said = text_of(page_at(client, "/admin/run?lang=en"), "#live-run")
+    assert "in the “Crawl” stage" in said and "39of 61" in said
+    assert "about 25 seconds" in said and "slowest site: slow.example" in said
 
 
 def test_without_a_scheduler_the_overview_says_how_daily_runs_start() -> None:
