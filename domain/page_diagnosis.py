@@ -64,6 +64,7 @@ class PageCause(StrEnum):
     PARSING_TIMED_OUT = "parsing_timed_out"
     TOO_LARGE = "too_large"
     HTTP_ERROR = "http_error"
+    NEEDS_LOGIN = "needs_login"
     BLOCKED = "blocked"
     GONE = "gone"
     NOT_HTML = "not_html"
@@ -85,6 +86,7 @@ class PageCause(StrEnum):
     UNPARSABLE = "unparsable"
     # indexed
     NOT_INDEXED = "not_indexed"
+    INDEX_NOT_CHECKED = "index_not_checked"
     DOCUMENT_LOST = "document_lost"
     REJECTED_BY_SOLR = "refused_by_solr"
     # found

@@ -156,6 +156,9 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     trace["known"] = {"depth": entry.depth, "kind": entry.kind, "attempts": entry.attempts} if entry else None
     trace["scope"] = rejection_reason(canonical_url, plan.url_rules) or "allowed"
     trace["trap"] = detect_shape_trap(canonical_url) or "none"
+    trace["paused"] = settings.sites.for_url(canonical_url).paused
+    if trace["scope"] != "allowed" or trace["trap"] != "none" or trace["paused"]:
+        return trace | {"refused": "by the rules of the crawl"}
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
         throttled_fetcher = ThrottledFetcher(fetcher, HostThrottle(settings))
         robots = fetch_robots(throttled_fetcher, url_origin(canonical_url), time.time)

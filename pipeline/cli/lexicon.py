@@ -130,7 +130,7 @@ def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None
         accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
         require_terms(accepted_terms, "give terms or --top N")
         decision = open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
-        print_line(f"accepted {len(accepted_terms)} terms; {next_step(decision)}")
+        print_line(f"accepted {len(decision.changes)} terms; {next_step(decision)}")
 
 
 @lexicon.command("reject")
@@ -141,8 +141,8 @@ def reject_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 
     They are removed from the next version and become candidates again only if their evidence doubles.
     """
-    open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
-    print_line(f"rejected {len(terms)} terms")
+    decision = open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
+    print_line(f"rejected {len(decision.changes)} terms")
 
 
 @lexicon.command("add")
@@ -152,7 +152,7 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
     decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-    print_line(f"added {len(terms)} terms; {next_step(decision)}")
+    print_line(f"added {len(decision.changes)} terms; {next_step(decision)}")
 
 
 def next_step(decision: ReviewDecision) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from domain.article import Article, Block, BlockKind
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SolrError
 from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
@@ -242,8 +242,12 @@ def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
         raise PlumblineError(f"{canonical_form} is unknown: no crawled page links to it, or it is out of scope")
     if report is None:
         return UrlExplanation(None, topic)
-    solr_document = engine.index.get(report.article.doc_id) if report.indexed and report.article else None
-    return UrlExplanation(report, topic, solr_document, copy_verdicts(engine.store.articles, report))
+    solr_document, solr_error = None, ""
+    try:
+        solr_document = engine.index.get(report.article.doc_id) if report.indexed and report.article else None
+    except SolrError as error:
+        solr_error = str(error)
+    return UrlExplanation(report, topic, solr_document, copy_verdicts(engine.store.articles, report), solr_error)
 
 
 def explain_topic_rows(engine: "Engine", url: str) -> "TopicRows":

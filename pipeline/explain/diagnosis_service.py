@@ -5,7 +5,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from domain.account import Role
 from domain.article import document_id
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SolrError
 from domain.operation import Call, Change, Field, Operation, Recording
 from domain.outcome import Reason
 from domain.page_diagnosis import PageDiagnosis, PageRemedy
@@ -48,8 +48,12 @@ class StorePageDiagnosis:
         report = engine.store.status.url_report(url)
         rejection = rejection_reason(url, plan.url_rules, report.url_row.depth if report else 0)
         by_id = select_params(SolrQuery.term(solr_fields.ID, "doc", document_id(url)))
-        has_document = bool(report and report.indexed and report.article)
-        is_in_solr = has_document and match_count(solr.select(by_id)) > 0
+        is_in_solr: bool | None = False
+        if report and report.indexed and report.article:
+            try:
+                is_in_solr = match_count(solr.select(by_id)) > 0
+            except SolrError:
+                is_in_solr = None
         link = None
         if report is None and rejection is None:
             robots_agent = product_token(settings.user_agent)

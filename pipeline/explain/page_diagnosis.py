@@ -47,7 +47,7 @@ class PageFacts:
         rejection: Why the crawl settings exclude the URL; None if they allow it.
         is_host_allowed: Some pages of the host are in the scope of the crawl.
         report: What the store contains about it; None if it is unknown.
-        is_in_solr: Solr returns its document.
+        is_in_solr: Solr returns its document; None if Solr does not respond.
         linking_page: A stored page that links to it; None if none was found, or if the URL is known or excluded.
         max_depth: Maximum number of links from a start URL.
         due_count: Number of due URLs of the host.
@@ -61,7 +61,7 @@ class PageFacts:
     rejection: Reason | None
     is_host_allowed: bool
     report: UrlReport | None
-    is_in_solr: bool = False
+    is_in_solr: bool | None = False
     linking_page: LinkingPage | None = None
     max_depth: int = 0
     due_count: int = 0
@@ -221,6 +221,8 @@ def _fetch_stop(outcome: Outcome) -> PageCheck:
     if _is_deleted(reason):
         return _failed(name, PageCause.EXPIRED)
     remedies = () if reason in (Reason.OFF_TOPIC, Reason.NOINDEX) else again
+    if outcome.needs_login:
+        return _failed(name, PageCause.NEEDS_LOGIN, remedies=remedies)
     return _failed(name, _cause_for(reason), {"status": str(outcome.detail)}, remedies=remedies)
 
 
@@ -258,6 +260,8 @@ def _index_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     if outcome is not None and outcome.reason == Reason.REJECTED_BY_SOLR:
         cause = PageCause.REJECTED_BY_SOLR
         return PageCheck(name, PageCheckState.FAILED, Reason(outcome.reason), outcome.detail, outcome.at, cause)
+    if report.indexed is not None and facts.is_in_solr is None:
+        return PageCheck(name, PageCheckState.PENDING, cause=PageCause.INDEX_NOT_CHECKED)
     if report.indexed is not None:
         return PageCheck(name, PageCheckState.FAILED, cause=PageCause.DOCUMENT_LOST)
     return PageCheck(name, PageCheckState.PENDING, cause=PageCause.NOT_INDEXED)

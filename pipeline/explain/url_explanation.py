@@ -36,12 +36,14 @@ class UrlExplanation:
 
     `report` is None if the URL is unknown. `topic_rows` is empty without a focused crawl. `solr_document` is None if
     Solr has no document. `verdicts` contains the verdicts on near-duplicates and similar articles, by `url_id`.
+    `solr_error` is why Solr was not asked, or "".
     """
 
     report: UrlReport | None
     topic_rows: TopicRows = field(default_factory=dict)
     solr_document: Mapping[str, Any] | None = None
     verdicts: Mapping[int, CopyVerdict] = field(default_factory=dict)
+    solr_error: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the rows of each part, with readable times and shortened texts.

@@ -23,7 +23,7 @@ def iter_sentences(explanation: UrlExplanation) -> Iterator[str]:
         for section in (discovery_sentences, visit_sentences, stored_page_sentences, extraction_sentences):
             yield from section(explanation.report)
         yield from relation_sentences(explanation.report, explanation.verdicts)
-        yield from index_sentences(explanation.report, bool(explanation.solr_document))
+        yield from index_sentences(explanation.report, bool(explanation.solr_document), explanation.solr_error)
     yield from topic_sentences(explanation.topic_rows)
 
 
@@ -127,14 +127,16 @@ def format_verdict(verdict: CopyVerdict | None) -> str:
 # -- index
 
 
-def index_sentences(report: UrlReport, is_in_solr: bool) -> Iterator[str]:
+def index_sentences(report: UrlReport, is_in_solr: bool, solr_error: str) -> Iterator[str]:
     """Yield the state of the document in the index."""
     index_outcome = report.outcome(Stage.INDEX)
     if report.indexed:
         version = report.indexed.lexicon_version
         lexicon_text = f"segmented by lexicon version {version}" if version else "segmented without lexicon"
         yield f"In the index since {format_second(report.indexed.indexed_at)}, {lexicon_text}."
-        if not is_in_solr:
+        if solr_error:
+            yield f"The index was not checked: {solr_error}"
+        elif not is_in_solr:
             yield "Missing from Solr. Run `plumb index` to restore it."
     elif index_outcome:
         yield f"Indexing {format_second(index_outcome.at)}: {format_outcome(index_outcome)}."

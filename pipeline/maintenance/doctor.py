@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Any
 from urllib.parse import urlsplit
 
 from domain.errors import PlumblineError, SettingsError
@@ -155,12 +156,21 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
 
+def request_directly(url: str, headers: Mapping[str, str] | None = None) -> Any:
+    """Send a GET request without the proxy of the environment. Raises RequestException."""
+    import requests
+
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.get(url, headers=headers, timeout=CONNECT_TIMEOUT_SECONDS)
+
+
 def is_our_search_site(address: str) -> bool:
     """True if a Plumbline search site responds at `address` (host:port)."""
     import requests
 
     try:
-        payload = requests.get(f"http://{address}/healthz", timeout=CONNECT_TIMEOUT_SECONDS).json()
+        payload = request_directly(f"http://{address}/healthz").json()
     except (requests.RequestException, ValueError):
         return False
     return isinstance(payload, dict) and "status" in payload
@@ -180,9 +190,7 @@ def check_solr_nodes(settings: Settings) -> Iterator[CheckResult]:
         return
     for url in node_urls(urls):
         try:
-            status = requests.get(
-                f"{url}/admin/info/system", headers=auth_headers(urls), timeout=CONNECT_TIMEOUT_SECONDS
-            ).status_code
+            status = request_directly(f"{url}/admin/info/system", auth_headers(urls)).status_code
             text = f"{url} returned status {status}"
         except requests.RequestException as error:
             status, text = 0, f"{url}: {type(error).__name__}"

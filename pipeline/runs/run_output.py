@@ -33,7 +33,11 @@ def read_last_line(path: Path) -> str:
     return next((line for line in reversed(lines) if line.strip()), "")
 
 
-def read_error(output_path: Path) -> str:
-    """Return the error with which a run ended; "" if its output does not end with one."""
+def read_error(output_path: Path, after: float = 0.0) -> str:
+    """Return the error with which a run ended; "" if its output does not end with one, or is not of later than `after`.
+
+    `after` is in epoch seconds.
+    """
     last_line = read_last_line(output_path)
-    return last_line.removeprefix(ERROR_PREFIX)[:MAX_MESSAGE_CHARS] if last_line.startswith(ERROR_PREFIX) else ""
+    is_error = last_line.startswith(ERROR_PREFIX) and output_path.stat().st_mtime > after
+    return last_line.removeprefix(ERROR_PREFIX)[:MAX_MESSAGE_CHARS] if is_error else ""

@@ -37,10 +37,11 @@ class EngineRunControl:
         engine, is_running = self._engine, self._engine.lock_holder_pid("run") is not None
         newest = engine.store.runs.list_newest(1)
         is_starting, failure = False, ""
+        if not is_running:  # the output can be of a later run, without a record
+            failure = read_error(run_output_path(engine.settings.data_dir), newest[0].started_at if newest else 0.0)
         if not is_running and newest:
-            failure = summarize_run(newest[0], newest[0].current_state(is_lock_held=False)).error
+            failure = failure or summarize_run(newest[0], newest[0].current_state(is_lock_held=False)).error
         elif not is_running:
-            failure = read_error(run_output_path(engine.settings.data_dir))
             starts = engine.store.operations.find(name=START_ACTION, limit=1)
             is_starting = not failure and bool(starts) and time.time() - starts[0].at < FIRST_START_SECONDS
         return RunStatus(
@@ -76,12 +77,13 @@ class EngineRunControl:
     def _start(self, _: Call) -> Change:
         """Start `plumb run`. Raises PlumblineError if a run is active, or if the new one ends at once."""
         engine = self._engine
-        if engine.lock_holder_pid("run") is not None:
-            raise BusyError("A run of this vertical is active already")
-        process = start_run(engine.settings.require_source(), engine.settings.data_dir)
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while process.poll() is None and time.monotonic() < deadline and not can_stop_run(engine):
-            time.sleep(POLL_SECONDS)
+        with engine.lock("run_start", START_TIMEOUT_SECONDS):  # of two clicks at once, the second finds the run
+            if engine.lock_holder_pid("run") is not None:
+                raise BusyError("A run of this vertical is active already")
+            process = start_run(engine.settings.require_source(), engine.settings.data_dir)
+            deadline = time.monotonic() + START_TIMEOUT_SECONDS
+            while process.poll() is None and time.monotonic() < deadline and not can_stop_run(engine):
+                time.sleep(POLL_SECONDS)
         if process.poll():
             message = read_last_line(run_output_path(engine.settings.data_dir)).removeprefix(ERROR_PREFIX)
             message = message[:MAX_MESSAGE_CHARS]

@@ -36,6 +36,7 @@ from pipeline.settings import Settings, load_settings
 from tests.builders import keep_page
 from tests.crash_harness import LocalVertical
 from tests.faults.stores import add_account, content
+from tests.web_fixture import Answer, Site
 
 
 @pytest.fixture
@@ -380,6 +381,13 @@ def test_the_doctor_connects_to_ipv6_addresses(
         found = findings(vertical)
     assert found["seed"] == [CheckResult("seed", True, f"[::1]:{port} accepts connections")]
     assert [(one.is_well, one.text) for one in found["port"]] == [(False, f"[{host}]:{port} is in use")]
+
+
+def test_the_doctor_asks_no_proxy_about_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    with Site({"/healthz": Answer(body=b'{"status": "ok"}')}) as site:
+        assert doctor.is_our_search_site(site.host)
 
 
 def test_the_doctor_sees_what_is_amiss(vertical: LocalVertical, tmp_path: Path) -> None:

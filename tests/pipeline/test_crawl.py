@@ -83,7 +83,7 @@ def test_block_requeue_add(tmp_path: Path, site: Site) -> None:
 
 
 def test_hosts_linked_from_kept_pages_are_proposed_and_asked_only_once_they_are_added(tmp_path: Path) -> None:
-    with Site({"/": page(text="<p>来源</p>"), "/9": page()}) as source:
+    with Site({"/": page("/9", text="<p>来源</p>"), "/9": page()}) as source:
         links = [source.url(f"/{number}") for number in range(3)]
         pages = {"/": page("/a", "http://foot.test/"), "/a": page(*links, "http://foot.test/")}
         with Site(pages) as site:
@@ -126,6 +126,12 @@ def test_fetch_prints_every_decision_and_keeps_nothing(tmp_path: Path, site: Sit
     assert (found["outcome"], found["links"]["followed"]) == ("fetched", 3)
     assert "robots_forbidden" in vertical.plumb("fetch", site.url("/private/1"))
     assert vertical.plumb("frontier", "export") == ""
+    site.requests.clear()
+    outside = json.loads(vertical.plumb("fetch", "--json", "http://elsewhere.test/"))
+    assert (outside["scope"], outside["refused"]) == ("off_scope", "by the rules of the crawl")
+    with (tmp_path / "v.toml").open("a") as file:
+        file.write("\npaused = true\n")
+    assert json.loads(vertical.plumb("fetch", "--json", site.url("/")))["refused"] and site.requests == []
 
 
 def test_the_live_view_shows_rates_since_the_last_look() -> None:

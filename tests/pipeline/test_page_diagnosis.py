@@ -10,16 +10,20 @@ import pytest
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
 from domain.errors import PlumblineError, SolrUnavailableError
+from domain.index_change import IndexResult
 from domain.operation import Change
-from domain.outcome import Reason, Stage
+from domain.outcome import Outcome, Reason, Stage
 from domain.page_diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
+from pipeline.cli.page import explain_url
 from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.explain.page_diagnosis import LinkingPage, PageFacts, diagnose_page
+from pipeline.explain.url_report_text import iter_sentences
 from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
+from tests.builders import save_article
 from tests.site_fixture import FakeSearch
 
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
@@ -65,6 +69,8 @@ CASES = [
     (facts(Reason.REDIRECTED_TO_KNOWN_URL, OTHER_URL), PageCause.REDIRECTED, None),
     (facts(Reason.SAME_CONTENT, OTHER_URL), PageCause.SAME_CONTENT, None),
     (facts(Reason.TIMED_OUT), PageCause.TIMED_OUT, PageRemedy.CRAWL_AGAIN),
+    (facts(Reason.HTTP_ERROR, "401"), PageCause.NEEDS_LOGIN, PageRemedy.CRAWL_AGAIN),
+    (facts(Reason.HTTP_ERROR, "403"), PageCause.HTTP_ERROR, PageRemedy.CRAWL_AGAIN),
     (facts(takedown=Takedown(URL, 1, "anna", "court", 70.0)), PageCause.TAKEN_DOWN, None),
 ]
 
@@ -104,3 +110,18 @@ def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> N
         assert cause() is PageCause.NOT_VISITED
         recorded = [item.name for item in engine.store.operations.find(account="anna")]
         assert recorded == ["site_resume", "site_pause", "page_add_url", "site_add"]
+
+
+def test_without_solr_everything_else_is_explained(tmp_path: Path) -> None:
+    config = tmp_path / "vertical.toml"
+    config.write_text('[index]\nsolr_url = "http://127.0.0.1:9/solr"\n[[sites]]\nurls = ["http://a.test/"]\n')
+    with Engine(load_settings(config), NullProgress()) as engine:
+        save_article(engine.store, 1, "正文。" * 40)
+        batch = engine.store.change_log.pending(9)
+        indexed = [IndexResult(change.url_id, Outcome(Reason.INDEXED)) for change in batch]
+        engine.store.change_log.acknowledge(batch, indexed)
+        url = "http://a.test/1"
+        diagnosis = StorePageDiagnosis(engine).diagnose_page(url, FakeSearch(error=SolrUnavailableError("unreachable")))
+        assert diagnosis and diagnosis.stop and diagnosis.stop.cause is PageCause.INDEX_NOT_CHECKED
+        said = list(iter_sentences(explain_url(engine, url)))
+        assert any(line.startswith("The index was not checked: ") for line in said) and len(said) > 3

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from domain.errors import PlumblineError
+from domain.errors import BusyError, PlumblineError
 from domain.run import RunState, StageRun
 from locks.file_locks import signal_stage_holder, stage_lock, stage_lock_holder
 from pipeline.engine import Engine
@@ -140,3 +142,34 @@ def test_the_first_run_starts_or_has_failed(tmp_path: Path) -> None:
         failed_stage = StageRun("crawl", state=RunState.FAILED, error="no seed could be fetched")
         engine.store.runs.finish(run_id, [failed_stage])
         assert control.status().failure == "no seed could be fetched"
+
+
+def test_an_output_that_is_newer_than_the_last_record_says_why_no_run_began(tmp_path: Path) -> None:
+    with Engine(Settings(tmp_path), NullProgress()) as engine:
+        control, output = EngineRunControl(engine), run_output_path(engine.settings.data_dir)
+        output.parent.mkdir(exist_ok=True)
+        output.write_text("plumb: the disk is full\n")
+        os.utime(output, (1000.0, 1000.0))
+        engine.store.runs.finish(engine.store.runs.start("run"), [])
+        assert control.status().failure == ""
+        os.utime(output, (time.time() + 5, time.time() + 5))
+        assert control.status().failure == "the disk is full"
+
+
+def test_of_two_clicks_at_once_one_starts_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config_file, started = tmp_path / "vertical.toml", list[Path]()
+    config_file.write_text("")
+    with ExitStack() as run, Engine(load_settings(config_file), NullProgress()) as engine:
+
+        def start(_: object, data_dir: Path) -> SimpleNamespace:
+            started.append(data_dir)
+            time.sleep(0.2)  # while the other click looks for a run
+            run.enter_context(stage_lock(data_dir, "run"))
+            return SimpleNamespace(poll=lambda: None)
+
+        monkeypatch.setattr("pipeline.site_admin.run_control.start_run", start)
+        with ThreadPoolExecutor(2) as clicks:
+            results = [clicks.submit(run_command, engine, "run_start", "anna") for _ in range(2)]
+            errors = [result.exception(PATIENCE) for result in results]
+        assert len(started) == 1 and [type(error) for error in errors if error] == [BusyError], errors
+        assert len(engine.store.operations.find(name="run_start")) == 1
