@@ -100,10 +100,11 @@ def _render_settings(site: SiteSettings, errors: Mapping[str, str] | None = None
 @blueprint.post("/<host>/settings")
 @host_view(Role.OPERATOR)
 def change_settings(host: str) -> BaseResponse:
-    """Change the settings of a host; an invalid value is shown again with its error."""
+    """Change the values that differ from what the form showed; an invalid value is shown again with its error."""
     values = {key: request.form.get(key, "") for key in SITE_FORM_KEYS}
     try:
-        run_operation("site_change", host=host, values=values)
+        changed_keys = [key for key in SITE_FORM_KEYS if values[key] != request.form.get(f"shown.{key}")]
+        run_operation("site_change", host=host, values={key: values[key] for key in changed_keys})
     except SettingsError as error:
         problems = error.problems if isinstance(error, SiteError) else {"": error_message(error)}
         errors = {key: translate_message(problem) for key, problem in problems.items()}

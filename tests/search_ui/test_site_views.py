@@ -14,7 +14,7 @@ from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import Message
 from domain.operation import Call, Change
 from domain.site_check import CheckState, SiteCheck
-from search_ui.admin.site_form import SiteOption, SiteOptionKind, SiteReader, SiteSettings
+from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteReader, SiteSettings
 from tests.site_fixture import MemorySite, sign_in, site_app
 
 HOST = "news.example"
@@ -42,6 +42,7 @@ class FakeSites:
     def load(self, host: str) -> SiteSettings:
         values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
         values["render"] = self.render
+        values = dict.fromkeys(SITE_FORM_KEYS, "") | values
         return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
 
     def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
@@ -123,21 +124,16 @@ def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
         field["name"]: field.get("value") or field.get_text()
         for field in page.select("form.site-settings")[0].select("[name]")
     }
-    values.pop("token")
-    assert values.pop("render") == "true" and (values.pop("keep_days"), values.pop("schedule")) == ("", "")
+    shown = {name.partition(".")[2]: values.pop(name) for name in list(values) if name.startswith("shown.")}
+    assert values.pop("token") == token and values.pop("render") == "true"
+    assert (values.pop("keep_days"), values.pop("schedule")) == ("", "")
     expected = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{HOST}/", "scope": HOST}
-    assert values == expected
-    sent = {
-        **values,
-        "delay": " 5 ",
-        "quiet_hours": "8:00-9:00 ",
-        "scope": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n",
-        "token": token,
-    }
+    assert values == expected and shown == {**dict.fromkeys(SITE_FORM_KEYS, ""), **expected}
+    changes = {"delay": " 5 ", "quiet_hours": "8:00-9:00 ", "scope": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n"}
+    sent = {**values, **{f"shown.{key}": text for key, text in shown.items()}, **changes, "token": token}
     client.post(f"/admin/sites/{HOST}/settings", data=sent)
-    sent.pop("token")
-    expected = {**sent, "keep_days": "", "schedule": "", "render": ""}
-    assert sites.calls == [("site_change", {"host": HOST, "values": expected}, "anna")]
+    # The other values can have changed meanwhile.
+    assert sites.calls == [("site_change", {"host": HOST, "values": changes}, "anna")]
 
 
 def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSites) -> None:
@@ -148,6 +144,7 @@ def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSit
     sites.error = SiteError(HOST, problems)
     client, token = signed_in(sites)
     sent = {"delay": "abc", "quiet_hours": "25:00-99:99", "urls": "https://x.test/\n" * 300, "token": token}
+    sent["shown.delay"] = "3"
     answer = client.post(f"/admin/sites/{HOST}/settings?lang=en", data=sent)
     page = BeautifulSoup(answer.text, "lxml")
     assert answer.status_code == 422
@@ -155,6 +152,7 @@ def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSit
     assert page.select("#error-delay")[0].text == "expected seconds from 0 to 99999, for example 10"
     assert page.select("#site-delay[value=abc][aria-invalid=true][aria-describedby='delay-note error-delay']")
     assert page.select("#site-quiet-hours")[0]["value"] == "25:00-99:99"
+    assert page.select_one("[name='shown.delay']")["value"] == "3"
     assert page.select("#site-seeds")[0].text.count("https://x.test/") == 300
 
 
