@@ -7,6 +7,7 @@ Uses the recipes and rows of DIR/hostile in addition to our own. `--short` runs 
 
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ import click
 from benchmarks.results import SHARED, Figure, publish
 from tests.conftest import new_database
 from tests.crash_harness import undisturbed_run
-from tests.faults import hostile, processes, serving, stores
+from tests.faults import hostile, operating, processes, serving, stores
 from tests.faults.fencing import fence_faults
 from tests.faults.kill9 import kill9_faults
 from tests.faults.restoring import restore_faults
@@ -27,7 +28,7 @@ from tests.shared_server import EMPTY_STORE, shared_server
 STORES, FEW_STORES = 200, 10
 NEEDS_RUN = frozenset(
     ["sabotage", "kill9", "solr", "disk", "clock", "sqlite", "bloom", "restore", "upgrade", "soak", "slow"]
-)
+).union(operating.FAULTS)
 ROUNDS, FEW_ROUNDS = 10, 1
 
 
@@ -59,6 +60,7 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
             "restore": lambda at: restore_faults(made.indexed, at),
             "slow": lambda at: serving.slow_faults(made.indexed, at, is_short),
             "soak": lambda at: serving.soak_faults(made, at, FEW_ROUNDS if is_short else ROUNDS),
+            **{name: partial(operating.operating_faults, name, made) for name in operating.FAULTS},
         }
         for name, tried in classes.items():
             if not only or name in only:
