@@ -29,15 +29,6 @@ class CheckState(StrEnum):
     DONE = "done"
 
 
-class RobotsState(StrEnum):
-    """What robots.txt says about the start page."""
-
-    ABSENT = "absent"
-    ALLOWED = "allowed"
-    FORBIDDEN = "forbidden"
-    UNAVAILABLE = "unavailable"
-
-
 @dataclass(frozen=True)
 class SiteCheck:
     """The check of a site before its first crawl.
@@ -48,6 +39,7 @@ class SiteCheck:
         problem: Code of the reason why the site cannot be crawled, or "".
         detail: Detail of the problem, such as an HTTP status.
         start_url: URL after redirects.
+        has_robots: The site has a robots.txt.
         crawl_delay: Seconds between two requests that robots.txt requests; 0 if it sets none.
         sitemap_count: Number of sitemap files that were read.
         feed_count: Number of feeds that the start page declares.
@@ -70,7 +62,7 @@ class SiteCheck:
     problem: str = ""
     detail: str = ""
     start_url: str = ""
-    robots: RobotsState = RobotsState.ABSENT
+    has_robots: bool = False
     crawl_delay: float = 0.0
     sitemap_count: int = 0
     feed_count: int = 0
@@ -125,7 +117,7 @@ class SiteCheck:
             yield Message("The URL redirects to {url}.", url=self.start_url)
         if self.problem:
             return
-        if self.robots is RobotsState.ALLOWED:
+        if self.has_robots:
             yield Message("robots.txt allows the start page.")
         else:
             yield Message("No robots.txt: every page may be crawled.")

@@ -33,7 +33,7 @@ from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, SENTENCES_STEP, TermS
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
 from pipeline.crawl_stage.crawl_progress import show_crawl_progress
-from pipeline.index_stage import INDEX_LOCK_WAIT_SECONDS, force_merge_index, run_index_stage, wait_for_solr
+from pipeline.index_stage import force_merge_index, run_index_stage, wait_for_solr
 
 if TYPE_CHECKING:
     from crawler.focused_policy import FocusedPolicy
@@ -281,11 +281,7 @@ def load_review_state(store: "Store") -> "ReviewState":
     return ReviewState(frozenset(chain(*texts.values())), pending_texts)
 
 
-def index(
-    engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False, embedded_only: bool = False
-) -> StageReport:
-    """Update the Solr index as `run_index_stage` does."""
-    return run_index_stage(engine, wait, adopt, embedded_only)
+index = run_index_stage
 
 
 def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:

@@ -19,7 +19,7 @@ from urllib3.exceptions import HTTPError
 from crawler.http.connections import ConnectionPool
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from domain.alert import Alert
-from domain.errors import PlumblineError, SettingsError
+from domain.errors import PlumblineError
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject
 from pipeline.alerts.secrets import alert_secrets, read_smtp_password
 from pipeline.logs import register_secrets
@@ -230,11 +230,3 @@ def ca_bundle_path() -> str | None:
     """Return the CA bundle of certifi if the system has none, otherwise None (use the bundle of the system)."""
     verify_paths = ssl.get_default_verify_paths()
     return None if verify_paths.cafile or verify_paths.capath else certifi.where()
-
-
-def require_channels(settings: Settings) -> list[Channel]:
-    """Create the channels of the settings. Raises SettingsError if none is configured."""
-    channels = configured_channels(settings)
-    if not channels:
-        raise SettingsError("no alert channel configured: set alerts.mail_to or alerts.webhook")
-    return channels

@@ -3,7 +3,7 @@
 import time
 
 from crawler.settings import CrawlSettings, can_render_automatically
-from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
+from pipeline.alerts.rules import AlertInputs, SiteInputs
 from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history, missed_time
@@ -24,7 +24,7 @@ def collect_inputs(engine: Engine) -> AlertInputs:
     firing = {alert.key: alert for alert in store.alerts.firing()}
     return AlertInputs(
         now,
-        newest_bad_run(engine),
+        load_run_history(engine, RECENT_RUNS).last_failed_run,
         missed_run_time(engine, now),
         sites,
         engine.settings.alerts.silent_days,
@@ -39,13 +39,6 @@ def is_crawled(crawl: CrawlSettings, host: str) -> bool:
     """True if a host is neither paused nor out of scope. The scope of a topic is not in the settings."""
     is_in_scope = crawl.topic or any(scope.covers(host, scope.path_prefix) for scope in crawl.sites.scopes)
     return bool(is_in_scope) and not crawl.sites.for_host(host).paused
-
-
-def newest_bad_run(engine: Engine) -> BadRun | None:
-    """Return the newest failed or killed run after the last successful one; None if there is none."""
-    history = load_run_history(engine, RECENT_RUNS)
-    failed_run = history.last_failed_run
-    return BadRun(failed_run.started_at, failed_run.last_stage, failed_run.error) if failed_run is not None else None
 
 
 def missed_run_time(engine: Engine, now: float) -> float | None:

@@ -23,24 +23,8 @@ from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
 from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, NEEDS_LOGIN, Reason
 from domain.rising_term import RisingTerm
-from domain.run import ReasonCounts, SiteArticles, SiteRun, SiteTotals
+from domain.run import ReasonCounts, RunSummary, SiteArticles, SiteRun, SiteTotals
 from pipeline.local_time import local_minute
-
-ALERT_KINDS = (
-    "run_failed",
-    "night_missed",
-    "lexicon_blocked",
-    "rising_terms",
-    "site_stopped",
-    "robots",
-    "certificate",
-    "needs_login",
-    "needs_javascript",
-    "template",
-    "no_article",
-    "few_articles",
-    "nothing_new",
-)
 
 ROBOTS_REASONS = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
 # One outcome with such a reason indicates a failure of the host; other reasons (404 ...) need MIN_FAILED_PAGES.
@@ -86,21 +70,6 @@ class SiteInputs:
 
 
 @dataclass(frozen=True)
-class BadRun:
-    """A failed or killed run.
-
-    Attributes:
-        started_at: Epoch seconds.
-        stage: Last stage; "" if the run ended before its first stage.
-        error: Error message; "" if the run was killed.
-    """
-
-    started_at: float
-    stage: str
-    error: str
-
-
-@dataclass(frozen=True)
 class AlertInputs:
     """Inputs of the rules. Times are epoch seconds.
 
@@ -118,7 +87,7 @@ class AlertInputs:
     """
 
     now: float
-    failed_run: BadRun | None
+    failed_run: RunSummary | None
     missed_at: float | None
     sites: Sequence[SiteInputs]
     silent_days: int
@@ -135,12 +104,8 @@ def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
 
 def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
     if failed_run := inputs.failed_run:
-        values = {
-            "time": local_minute(failed_run.started_at),
-            "stage": failed_run.stage,
-            "error": failed_run.error,
-        }
-        yield Alert(AlertKey("run_failed"), values)
+        values = {"stage": failed_run.last_stage, "error": failed_run.error}
+        yield Alert(AlertKey("run_failed"), {"time": local_minute(failed_run.started_at), **values})
     if inputs.missed_at is not None:
         yield Alert(AlertKey("night_missed"), {"time": local_minute(inputs.missed_at)})
     if blocked := inputs.blocked_lexicon:
@@ -320,6 +285,7 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "few_articles": _few_articles_rule,
     "nothing_new": _nothing_new_rule,
 }
+ALERT_KINDS = ("run_failed", "night_missed", "lexicon_blocked", "rising_terms", *SITE_RULES)
 SITE_FAULTS = {"certificate", "robots", "needs_login", "site_stopped", "needs_javascript"}
 # Rule -> rules that suppress it if they fire for the same site.
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
@@ -331,10 +297,7 @@ SUPPRESSED_BY: Mapping[str, Set[str]] = {
 
 
 def _merge_counts(counts: Sequence[ReasonCounts]) -> "Counter[str]":
-    total: Counter[str] = Counter()
-    for run_counts in counts:
-        total.update(run_counts)
-    return total
+    return sum(map(Counter, counts), Counter())
 
 
 def _count_reasons(counts: ReasonCounts, reasons: Collection[str]) -> int:

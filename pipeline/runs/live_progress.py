@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.outcome import Stage, count_failures
 from domain.run import LiveRun
@@ -65,9 +65,14 @@ class LiveProgress:
 
     def report_crawl(self, current: "CrawlProgress") -> None:
         """Record the progress of the crawl."""
-        failure_count = count_failures(current.counts)
-        counts = current.visits, current.visits + current.backlog, current.active_hosts, failure_count
-        self._save(*counts, current.slowest_host, current.slowest_host_seconds)
+        self._save(
+            current.visits,
+            current.visits + current.backlog,
+            min_seconds_left=current.slowest_host_seconds,
+            active_hosts=current.active_hosts,
+            error_count=count_failures(current.counts),
+            slowest_host=current.slowest_host,
+        )
         self._progress.report_crawl(current)
 
     @contextmanager
@@ -103,14 +108,14 @@ class LiveProgress:
         self,
         finished_count: int,
         total_count: int | None = None,
-        active_hosts: int | None = None,
-        error_count: int | None = None,
-        slowest_host: str = "",
-        min_seconds_left: float = 0.0,
-        *,
         is_due: bool = False,
+        min_seconds_left: float = 0.0,
+        **crawl_values: Any,
     ) -> None:
-        """Replace the file if it is old enough or `is_due`. Errors are ignored: the run must not fail because of it."""
+        """Replace the file if it is old enough or `is_due`. Errors are ignored: the run must not fail because of it.
+
+        `crawl_values` are fields of `LiveRun`.
+        """
         self._touch()
         now = self._clock()
         if not is_due and 0 <= now - self._written_at < WRITE_SECONDS:
@@ -124,19 +129,9 @@ class LiveProgress:
             seconds_left = None
             if per_minute and total_count is not None:
                 seconds_left = max(60 * (total_count - finished_count) / per_minute, min_seconds_left)
-            live_run = LiveRun(
-                self._run_id,
-                self._stage,
-                self._stage_started_at,
-                now,
-                finished_count,
-                total_count,
-                per_minute,
-                active_hosts,
-                error_count,
-                slowest_host,
-                seconds_left,
-            )
+            counts = (finished_count, total_count, per_minute)
+            stage = (self._run_id, self._stage, self._stage_started_at)
+            live_run = LiveRun(*stage, now, *counts, seconds_left=seconds_left, **crawl_values)
             with suppress(OSError), replace_file(self._path) as file:
                 file.write(json.dumps(vars(live_run)).encode())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.errors import StoreError
-from domain.site_check import CheckState, RobotsState, SiteCheck
+from domain.site_check import CheckState, SiteCheck
 from locks.private_files import write_private_file
 from search_ui.setup.interfaces import SamplePage, SetupState
 
@@ -43,8 +43,8 @@ def parse_state(values: dict[str, Any]) -> SetupState:
 
 def parse_check(values: dict[str, Any]) -> SiteCheck:
     """Create a check from its JSON values."""
-    state, robots = finished_or_pending(values["state"]), RobotsState(values["robots"])
-    return SiteCheck(**{**values, "state": state, "robots": robots, "sample_urls": tuple(values["sample_urls"])})
+    state = finished_or_pending(values["state"])
+    return SiteCheck(**{**values, "state": state, "sample_urls": tuple(values["sample_urls"])})
 
 
 def finished_or_pending(text: str) -> CheckState:

@@ -25,7 +25,7 @@ from domain.frontier import FrontierEntry, HostBacklog, UrlKind
 from domain.message import error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
-from domain.site_check import CheckState, RobotsState, SiteCheck
+from domain.site_check import CheckState, SiteCheck
 from extractor.settings import ExtractSettings
 from pipeline.page_source import LoadedPage, run_isolated
 from pipeline.runs.timetable import check_start_times
@@ -53,9 +53,9 @@ ReportCheck = Callable[[SiteCheck], None]
 class SiteProblemError(Exception):
     """The site cannot be crawled. `check` says why."""
 
-    def __init__(self, check: SiteCheck) -> None:
-        super().__init__(check.problem)
-        self.check = check
+    def __init__(self, check: SiteCheck, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.check = replace(check, problem=str(outcome.reason), detail=outcome.detail)
 
 
 def check_site(
@@ -157,18 +157,18 @@ class SiteProbe:
             self._report(check := replace(check, step="page"))
             result = self._send(runner, plan, Job(frontier_entry(url)), 0.0)
             if not isinstance(result, PageResult):
-                raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
+                raise SiteProblemError(check, Outcome(Reason.UNEXPECTED_ERROR))
             fetch_result = result.fetch_result
             if fetch_result.page is not None:
                 return check, rules, result
             if not fetch_result.redirect_url:
                 outcome = fetch_result.outcome
                 needs_login = outcome.needs_login or (outcome.reason is Reason.HTTP_ERROR and outcome.detail == "403")
-                raise site_problem(replace(check, needs_login=needs_login), outcome)
+                raise SiteProblemError(replace(check, needs_login=needs_login), outcome)
             url = fetch_result.redirect_url
             if time.monotonic() > self._deadline:
-                raise site_problem(check, Outcome(Reason.TIMED_OUT))
-        raise site_problem(check, Outcome(Reason.TOO_MANY_REDIRECTS))
+                raise SiteProblemError(check, Outcome(Reason.TIMED_OUT))
+        raise SiteProblemError(check, Outcome(Reason.TOO_MANY_REDIRECTS))
 
     def _fetch_robots(self, runner: JobRunner, plan: CrawlPlan, check: SiteCheck) -> tuple[SiteCheck, RobotsRules]:
         """Fetch and apply robots.txt. Raises SiteProblemError if it forbids the start page or is unavailable."""
@@ -176,24 +176,19 @@ class SiteProbe:
         job = Job(frontier_entry(check.start_url), JobKind.ROBOTS, url_origin(check.start_url))
         result = self._send(runner, plan, job, 0.0)
         if not isinstance(result, RobotsResult):
-            raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
+            raise SiteProblemError(check, Outcome(Reason.UNEXPECTED_ERROR))
         robots_file = result.robots_fetch.robots_file
         rules = parse_stored_robots(robots_file, plan.product_token)
-        failure = result.robots_fetch.failure or rules.failure
+        failure = result.robots_fetch.failure or rules.failure or rules.rejection_outcome(check.start_url)
         if failure is not None:
-            raise site_problem(replace(check, robots=RobotsState.UNAVAILABLE), failure)
-        refusal = rules.rejection_outcome(check.start_url)
-        if refusal is not None:
-            raise site_problem(replace(check, robots=RobotsState.FORBIDDEN), refusal)
-        is_present = 200 <= robots_file.status < 300
-        state = RobotsState.ALLOWED if is_present else RobotsState.ABSENT
-        return replace(check, robots=state, crawl_delay=rules.crawl_delay), rules
+            raise SiteProblemError(check, failure)
+        return replace(check, has_robots=200 <= robots_file.status < 300, crawl_delay=rules.crawl_delay), rules
 
     def _describe_page(self, check: SiteCheck, page: Page, links: Iterable[Link]) -> SiteCheck:
         """Return the check with the charset of the start page, and whether it needs scripts or a login."""
         decoded_page = decode_page(page.body, page.content_type)
         if decoded_page is None and page.format == HTML_FORMAT:
-            raise site_problem(check, Outcome(Reason.UNDECODABLE))
+            raise SiteProblemError(check, Outcome(Reason.UNDECODABLE))
         is_login = bool(PASSWORD_FIELD_RE.search(page.body)) and len(list(links)) <= MAX_LOGIN_LINKS
         return replace(
             check,
@@ -255,11 +250,6 @@ class SiteProbe:
             (feed_entries if kind is JobKind.FEED else entries).extend(allowed)
             sitemap_count += kind is JobKind.SITEMAP and bool(allowed or file_result.sitemap.child_sitemaps)
         return entries, feed_entries, sitemap_count
-
-
-def site_problem(check: SiteCheck, outcome: Outcome) -> SiteProblemError:
-    """Return the error with the reason and detail of an outcome."""
-    return SiteProblemError(replace(check, problem=str(outcome.reason), detail=outcome.detail))
 
 
 def frontier_entry(url: str) -> FrontierEntry:

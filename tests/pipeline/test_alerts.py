@@ -23,13 +23,13 @@ from domain.alert import Alert, AlertKey
 from domain.errors import PlumblineError, SettingsError
 from domain.page import Origin
 from domain.rising_term import RisingTerm
-from domain.run import RunState, SiteArticles, SiteRun, SiteTotals, StageRun
+from domain.run import RunState, RunSummary, SiteArticles, SiteRun, SiteTotals, StageRun
 from pipeline import stages
 from pipeline.alerts.alert_history import ENDED_ALERTS_FILE, read_ended_alerts, record_ended_alerts
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.inputs import is_crawled
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
-from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
+from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, SiteInputs, evaluate_rules
 from pipeline.alerts.service import evaluate_and_send, notify_operator, send_test_alert
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -63,7 +63,8 @@ def kinds(*sites: SiteInputs, **more: Any) -> list[str]:
 
 
 def test_a_run_that_failed_and_a_night_that_was_missed() -> None:
-    found = decided(failed_run=BadRun(NOW - SECONDS_PER_DAY, "crawl", "disk full"), missed_at=NOW)
+    failed_run = RunSummary(NOW - SECONDS_PER_DAY, None, RunState.FAILED, (), "crawl", "disk full")
+    found = decided(failed_run=failed_run, missed_at=NOW)
     assert [one.key for one in found] == [AlertKey("run_failed"), AlertKey("night_missed")]
     assert (found[0].message_values["stage"], found[0].message_values["error"]) == ("crawl", "disk full")
     assert decided() == []

@@ -19,7 +19,7 @@ from docstore.store import Store
 from domain.account import Role
 from domain.errors import PlumblineError
 from domain.page import Link
-from domain.site_check import CheckState, RobotsState, SiteCheck
+from domain.site_check import CheckState, SiteCheck
 from extractor.settings import ExtractSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -66,7 +66,7 @@ def test_a_check_finds_robots_sitemap_feed_and_pages() -> None:
         "/sitemap.xml": Answer(body=f"<urlset>{sitemap}</urlset>".encode(), headers={"Content-Type": "text/xml"}),
     }
     result = check(pages)
-    assert result.is_usable and result.robots is RobotsState.ALLOWED and result.crawl_delay == 3.0
+    assert result.is_usable and result.has_robots and result.crawl_delay == 3.0
     assert result.sitemap_count == 1 and result.feed_count == 1 and result.charset == "utf-8"
     assert result.page_count == 6  # the start page and five others
     assert result.minutes_per_run >= 6 * 3 / 60
