@@ -47,7 +47,7 @@ def iter_blocks() -> Iterator[Code]:
             yield Code(name, "", re.sub(r"^ {4}", "", block, flags=re.M).replace("\\\n", " "))
         yield from (Code(name, SPAN, span) for span in CODE_SPAN.findall(unfenced))
     for path in iter_sources():
-        if path.suffix in {".py", ".html", ".po"}:
+        if path.suffix in {".py", ".html", ".po", ".toml"}:
             for span in CODE_SPAN.findall(read_text(path)):  # may be part of an f-string
                 text = re.sub(r"\{[^{}]*\}", "", re.sub(r"(?<= )\{[^{}]*\}|%\(\w+\)s", "X", span))
                 yield Code(str(path.relative_to(ROOT)), SPAN, text)

@@ -135,7 +135,7 @@ def link_targets(page: Path, is_external: bool = False) -> list[str]:
 def iter_sources() -> Iterator[Path]:
     """Yield the modules, templates, messages and deployment files of the product."""
     folders = [ROOT / name for name in (*PACKAGES.split("|"), "solr_conf", "deploy")]
-    suffixes = {".py", ".html", ".js", ".po", ".xml", ".service", ".sh", ".yaml", ".yml"}
+    suffixes = {".py", ".html", ".js", ".po", ".toml", ".xml", ".service", ".sh", ".yaml", ".yml"}
     return (path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes)
 
 

@@ -11,14 +11,14 @@ from domain.alert import Alert, AlertKey
 from domain.errors import SolrUnavailableError
 from domain.message import Message
 from domain.outcome import LOGIN_DETAIL, Outcome, Reason, Stage
-from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, StageSummary
+from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, SiteTotals, StageSummary
 from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
 from pipeline.search_site.administration import StoreReports
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import translate_code_to, translate_to
-from search_ui.interfaces import EmbeddingBacklog
+from search_ui.interfaces import EmbeddingBacklog, SiteReport
 from search_ui.settings import SearchSettings
 from tests.builders import fetched, one_entry, page_at
 from tests.conftest import SHARED
@@ -290,6 +290,14 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     ] == [ChartPoint(format_month_day(60.0), 6, 2)]
     assert client.get("/admin/sites/nowhere.example").status_code == 404
     assert client.get("/admin/sites/..%2F..%2Fx").status_code == 404
+
+
+@pytest.mark.parametrize(("url_count", "due_count", "is_noted"), [(10, 0, True), (10, 3, False), (2561, 0, False)])
+def test_a_site_of_which_hardly_any_url_is_known_is_noted(url_count: int, due_count: int, is_noted: bool) -> None:
+    totals = SiteTotals("a.test", "http://a.test/", url_count, due_count, 10, 60.0, {})
+    site = MemorySite(sites=lambda: [SiteReport(totals, 1.0)])
+    problems = page_at(signed_in(site)[0], "/admin/sites?lang=en").select_one("#site-health td:last-child")
+    assert problems is not None and ("Only 10 URLs are known" in problems.get_text()) is is_noted
 
 
 def test_the_overview_names_what_one_may_do_next() -> None:
