@@ -35,7 +35,7 @@ class ExtractSettings:
         160, "maximum size of a body that is rejected for its copyright notice, same unit", group="exclusions"
     )
     list_link_share: float = setting(
-        0.7, "minimum share of link text in the text of a list page, 0 to 1", group="exclusions"
+        0.7, "minimum share of link text in the text of a list page, 0 to 1", maximum=1, group="exclusions"
     )
     list_longest_body: int = setting(
         120, "maximum size of the body of a page that its links make a list page, same unit", group="exclusions"
@@ -46,5 +46,7 @@ class ExtractSettings:
         "0.5 to 1; 1: only equal texts",
         group="exclusions",
     )
-    document_seconds: float = setting(60.0, "maximum seconds to read one document; its process is killed after that")
+    document_seconds: float = setting(
+        60.0, "maximum seconds to read one document; its process is killed after that", maximum=86400
+    )
     document_mb: int = setting(1024, "maximum memory to read one document, in MB")

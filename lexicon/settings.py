@@ -22,7 +22,7 @@ class LexiconSettings:
         names=SCORER_NAMES,
     )
     probability: float = setting(
-        0.4, "learned: minimum probability that a candidate is a term, 0 to 1, exclusive", minimum=0
+        0.4, "learned: minimum probability that a candidate is a term, 0 to 1, exclusive", minimum=0, maximum=1
     )
     auto_publish: str = setting(
         AUTO_PUBLISH_CONFIDENT,

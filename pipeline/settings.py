@@ -84,7 +84,9 @@ class StoreSettings:
         "they stay in data_dir",
         is_file_only=True,
     )
-    warc_megabytes: int = setting(512, "size in MB at which a WARC file is closed and the next one is started")
+    warc_megabytes: int = setting(
+        512, "size in MB at which a WARC file is closed and the next one is started", maximum=1_000_000
+    )
     keep_days: int = setting(
         0,
         "days after publication at which a run removes an article from the store and the results; 0: "

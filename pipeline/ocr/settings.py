@@ -21,5 +21,7 @@ class OcrSettings:
     )
     minutes: float = setting(60.0, "maximum minutes in each run; the next run continues. plumb ocr has no limit")
     pages: int = setting(200, "maximum pages of one document")
-    min_confidence: float = setting(0.8, "minimum mean confidence of a page, 0 to 1; other pages are not indexed")
+    min_confidence: float = setting(
+        0.8, "minimum mean confidence of a page, 0 to 1; other pages are not indexed", maximum=1
+    )
     memory_mb: int = setting(1500, "maximum memory to read one page, in MB")

@@ -97,6 +97,13 @@ def test_a_setting_without_effect_is_accepted_with_a_warning(tmp_path: Path, mon
         ("[crawl]\ndelay = -1", "crawl.delay = -1.0: must be 0 or more"),
         ("[search]\nport = 99999", "search.port = 99999"),
         ("[crawl]\nspeed_up = 0.5", "crawl.speed_up = 0.5: must be 1 or more"),
+        ("[crawl]\ntotal_timeout = 1e12", "crawl.total_timeout = 1000000000000.0: must be 86400 or less"),
+        ("[alerts]\nseconds = 1e12", "alerts.seconds = 1000000000000.0: must be 3600 or less"),
+        ("[ocr]\nmin_confidence = 7", "ocr.min_confidence = 7.0: must be 1 or less"),
+        (
+            "[store]\nwarc_megabytes = 100000000000000",
+            "store.warc_megabytes = 100000000000000: must be 1000000 or less",
+        ),
         ("[crawl]\nminutes = nan", "crawl.minutes = nan: must be a finite number"),
         ("[extract]\ndocument_seconds = inf", "extract.document_seconds = inf: must be a finite number"),
         ("[crawl]\nGROUP = 'x'", "unknown setting crawl.GROUP"),

@@ -5,7 +5,7 @@ import shlex
 import socket
 import threading
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -248,6 +248,38 @@ def test_the_end_can_be_repeated_and_never_overwrites(tmp_path: Path, monkeypatc
     with Store(f"sqlite:///{tmp_path / 'data' / 'store.db'}", tmp_path / "data" / "warc") as store:
         assert [account.name for account in store.accounts.list_accounts()] == ["anna"]
         assert store.operations.find() == []
+
+
+def test_threads_that_outlast_their_purpose_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that ends after the setup, and samples of sites that were changed meanwhile."""
+    goes_on, ended = threading.Event(), threading.Event()
+
+    def check_late(url: str, *_: object) -> SiteCheck:
+        goes_on.wait(PATIENCE)
+        return SiteCheck(url, CheckState.DONE, start_url=url, page_count=9)
+
+    def load_late(*_: object) -> Iterator[SamplePage]:
+        yield SamplePage("http://old.test/1")
+        goes_on.wait(PATIENCE)
+        yield SamplePage("http://old.test/2")
+        ended.set()
+
+    monkeypatch.setattr(setup_backend, "start_run", lambda source, data_dir: None)
+    monkeypatch.setattr(setup_backend, "load_sample_pages", load_late)
+    with Site({"/": HOME}) as site:
+        setup = complete_setup(tmp_path, site)
+        setup.load_samples()
+        until(lambda: setup.state().samples)
+        monkeypatch.setattr(setup_backend, "check_site", check_late)
+        setup.check_sites([site.host, "http://slow.test/"])
+        assert setup.state().samples == () and setup.state().samples_state is CheckState.PENDING
+        setup.finish()
+        state_file = tmp_path / "data" / "setup.json"
+        assert not state_file.exists()
+        goes_on.set()
+        until(lambda: ended.is_set() and not setup.state().is_checking)
+    assert setup.state().samples == () and setup.state().samples_state is CheckState.PENDING
+    assert not state_file.exists()
 
 
 def test_the_start_urls_of_a_host_are_one_site() -> None:
