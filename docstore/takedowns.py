@@ -121,9 +121,8 @@ class TakedownTable:
 
     def document_ids_in_index(self) -> list[str]:
         """Return the ids of the documents that were taken down and are not deleted from the index yet."""
-        in_index = select(urls.c.url_id).join(indexed_documents, indexed_documents.c.url_id == urls.c.url_id)
-        waiting = select(urls.c.url_id).join(index_changes, index_changes.c.url_id == urls.c.url_id)
-        has_document = or_(*(exists(query.where(urls.c.url == takedowns.c.url)) for query in (in_index, waiting)))
+        is_page, tables = urls.c.url == takedowns.c.url, (indexed_documents, index_changes)
+        has_document = or_(*(exists().where(is_page, table.c.url_id == urls.c.url_id) for table in tables))
         with self._database.read() as connection:
             return list(connection.scalars(select(takedowns.c.doc_id).where(has_document)))
 

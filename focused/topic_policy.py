@@ -135,7 +135,6 @@ class TopicPolicy:
         return self.state.next_seq
 
     def tokenize_page(self, page: Page, links: Sequence[Link]) -> TokenizedPage:
-        """Return a page and its links as words. Thread-safe."""
         return TokenizedPage(
             self.config.tokenize_page(page).with_counts_cached(), tokenize_links(page.url, links, self.config.tokenize)
         )

@@ -4,25 +4,18 @@ A phrase query selects the articles to read. Their stored texts are then matched
 the field `domain_terms` (`text.mixed_terms`), each term as a whole.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator
 
 from docstore.store import Store
 from domain.batches import batched
+from indexer.solr_index import SolrIndex
 from text.folding import normalize_text
 from text.mixed_terms import TermFinder
 
 LOOKUP_BATCH_SIZE = 500
 
 
-class PhraseIndex(Protocol):
-    """The part of the Solr index that this module uses."""
-
-    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
-        """Yield the ids of documents whose title or body contains one of `phrases`."""
-
-
-def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
+def find_url_ids_containing(terms: Collection[str], store: Store, index: SolrIndex) -> set[int]:
     """Return the `url_id` of all articles whose title or body contains one of `terms`."""
     if not terms:
         return set()
@@ -30,7 +23,7 @@ def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseI
     return set(iter_texts_containing(terms, store.articles.iter_plain_texts(sorted(url_ids))))
 
 
-def find_url_ids_matching(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
+def find_url_ids_matching(terms: Collection[str], store: Store, index: SolrIndex) -> set[int]:
     """Return the `url_id` of all articles that may contain one of `terms`: Solr ignores punctuation."""
     return {
         url_id

@@ -16,7 +16,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 from docstore.store import Store
 from domain.article import StoredArticle, document_id
@@ -25,7 +24,7 @@ from domain.index_change import IndexChange, IndexResult
 from domain.outcome import Outcome, Reason
 from indexer.affected_articles import find_url_ids_containing
 from indexer.document_mapping import NO_VECTORS, TextAnalysis, to_solr_document
-from indexer.solr_index import CommitWithin
+from indexer.solr_index import CommitWithin, SolrIndex
 from locks.fences import in_this_context
 
 LOOKUP_BATCH_SIZE = 500
@@ -33,31 +32,7 @@ BACKLOG_THRESHOLD = 2000  # pending changes; above it, commits are less frequent
 SENDER_COUNT = 2  # concurrent batches; Solr analyses each in a thread of its own
 
 
-class SearchIndex(Protocol):
-    """The interface of `indexer.solr_index.SolrIndex` that this module uses. `add` and `delete` must be thread-safe."""
-
-    def add(
-        self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
-    ) -> Mapping[str, str]:
-        """Write documents; return rejected documents as id -> reason."""
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Delete documents; unknown ids are ignored."""
-
-    def commit(self, soft: bool = True) -> None:
-        """Make all written documents searchable."""
-
-    def count(self) -> int:
-        """Return the number of searchable documents."""
-
-    def iter_ids(self) -> Iterator[str]:
-        """Yield the ids of all searchable documents."""
-
-    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
-        """Yield the ids of documents whose title or body contains one of `phrases`."""
-
-
-def apply_lexicon(store: Store, index: SearchIndex) -> int:
+def apply_lexicon(store: Store, index: SolrIndex) -> int:
     """Segment with the newest published version from this run on; return the number of documents to index again."""
     newest_lexicon, applied_lexicon = store.lexicons.load_latest(), store.lexicons.load_applied()
     if newest_lexicon.version == applied_lexicon.version:
@@ -69,7 +44,7 @@ def apply_lexicon(store: Store, index: SearchIndex) -> int:
 
 def flush_changes(
     store: Store,
-    index: SearchIndex,
+    index: SolrIndex,
     analysis: TextAnalysis,
     batch_size: int,
     progress: Callable[[int], None] = lambda done: None,
@@ -114,7 +89,7 @@ class _BatchInFlight:
 
 
 def _iter_flushed_batches(
-    store: Store, index: SearchIndex, analysis: TextAnalysis, batch_size: int, deferred_url_ids: Set[int]
+    store: Store, index: SolrIndex, analysis: TextAnalysis, batch_size: int, deferred_url_ids: Set[int]
 ) -> Iterator[list[IndexResult]]:
     """Index every change that is in the log now, except those of `deferred_url_ids`.
 
@@ -151,7 +126,7 @@ def _iter_flushed_batches(
             yield finish_oldest()
 
 
-def remove_orphans(store: Store, index: SearchIndex) -> int:
+def remove_orphans(store: Store, index: SolrIndex) -> int:
     """Delete indexed documents that are missing in the store (for example after a restore); return their number.
 
     Lists the ids only if the index has more documents than the store records. All pending changes must be written
@@ -195,7 +170,7 @@ def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnal
     return PreparedBatch(article_by_url_id, documents, deleted_urls, analysis.lexicon.version)
 
 
-def send_batch(batch: PreparedBatch, index: SearchIndex, commit_within: CommitWithin) -> list[IndexResult]:
+def send_batch(batch: PreparedBatch, index: SolrIndex, commit_within: CommitWithin) -> list[IndexResult]:
     """Write and delete the documents of `batch`. A rejected document is deleted, so that no older state remains."""
     rejected = index.add(batch.documents, commit_within) if batch.documents else {}
     ids_to_delete = [document_id(url) for url in batch.deleted_urls.values()]

@@ -83,7 +83,6 @@ class TerminalProgress(NullProgress):
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Show a bar and remove it when the task ends."""
         columns = (
             TextColumn("{task.description:<22}"),
             BarColumn(),
@@ -113,5 +112,4 @@ class TerminalProgress(NullProgress):
             yield show
 
     def note(self, text: str) -> None:
-        """Print one line without interpreting markup."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

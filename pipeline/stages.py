@@ -534,11 +534,9 @@ class StoredCorpus:
         self._articles = articles
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """Yield (article id, digest of its text) of every article."""
         return self._articles.iter_digests()
 
     def iter_documents(self, document_ids: Sequence[int]) -> "Iterator[CorpusDocument]":
-        """Yield the articles with these ids."""
         from lexicon.counting.corpus import CorpusDocument
 
         return (CorpusDocument(*text) for text in self._articles.iter_texts(document_ids))

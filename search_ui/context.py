@@ -35,6 +35,7 @@ from search_ui.settings import SearchSettings
 _EXTENSION_KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"
 _UNKEPT_PARAMETERS = frozenset({"lang", "format", "definitions"})  # choices of the reader and of programs
+_API_PATHS = ("/api/", "/retrieval", "/glossary.json")
 YEAR_SECONDS = 365 * 24 * 3600
 
 
@@ -119,7 +120,7 @@ def search_url(endpoint: str, search_request: SearchRequest, **values: Any) -> s
 
 def wants_json() -> bool:
     """Return True for API requests, `format=json`, and clients that prefer JSON to HTML."""
-    if request.path.startswith(("/api/", "/retrieval", "/glossary.json")):
+    if request.path.startswith(_API_PATHS):
         return True
     if "format" in request.args:
         return request.args["format"] == "json"
@@ -170,11 +171,11 @@ def _start_request() -> None:
 def choose_language() -> str:
     """Return the language of the reader: chosen now or before, or that of the browser.
 
-    Readers of other languages and programs get English, clients that name no language the first of LANGUAGES.
+    Readers of other languages and API clients get English, others that name no language the first of LANGUAGES.
     """
     requested_languages = (request.args.get("lang"), request.cookies.get(_LANGUAGE_COOKIE))
     chosen_language = next((choice for choice in requested_languages if choice in LANGUAGES), None)
-    fallback = "en" if request.accept_languages or wants_json() else LANGUAGES[0]
+    fallback = "en" if request.accept_languages or request.path.startswith(_API_PATHS) else LANGUAGES[0]
     return chosen_language or request.accept_languages.best_match(LANGUAGES) or fallback
 
 

@@ -133,7 +133,7 @@ class SiteBackend(Protocol):
         """The saved pages and files."""
 
     def popular_queries(self, limit: int) -> list[str]:
-        """Return frequent queries with results, most frequent first. Queries of only a few readers are excluded."""
+        """Return queries with results that were used on several days, most frequent first."""
 
 
 @dataclass(frozen=True)

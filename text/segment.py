@@ -86,7 +86,6 @@ class RjiebaSegmenter:
         return (type(self), (self._words,))
 
     def cut(self, text: str) -> list[str]:
-        """Split a text into words; see `Segmenter.cut`."""
         folded_text = fold_width(text)
         words = self._split_around_mixed_terms(folded_text, self._cut_block, str)
         return words if folded_text is text else _restore_spelling(text, words)

@@ -122,7 +122,6 @@ class UnrestrictedPolicy:
     """Allows every IP address. Used for a proxy, which the administrator configured."""
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """Return all IP addresses of the host."""
         return [(ip, port) for ip in resolve_by_dns(host.strip("[]"), port)]
 
 

@@ -46,10 +46,16 @@ class CrawlTable(Protocol):
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """Return the best due URLs of a queue. `is_focused` selects the order of a focused crawl."""
+        """Return the best URLs of a queue that are due before a time (epoch seconds), without those in flight.
+
+        `is_focused` selects the order of a focused crawl.
+        """
 
     def postpone_lists(self, host: Host, seconds: float, due_before: float, /) -> int:
-        """Give the due list pages of a host that have no interval yet one of `seconds`. Returns their number."""
+        """Give the due list pages of a host that have no interval yet one of `seconds`. Returns their number.
+
+        Front pages and pages whose interval has passed stay due.
+        """
 
     def record_visits(self, visits: Sequence[Visit], /) -> None:
         """Record visits and their results in one transaction."""

@@ -108,12 +108,10 @@ class FrontierTable:
         return added_count
 
     def taken_down_urls(self, since: float) -> set[str]:
-        """Return the URLs that were taken down at or after `since` (epoch seconds)."""
         with self._database.read() as connection:
             return set(connection.scalars(select(takedowns.c.url).where(takedowns.c.at >= since)))
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
-        """Return the number of due URLs by queue number."""
         query = select(urls.c.queue, func.count()).where(
             urls.c.due_at <= due_before, literal_column(self._host_condition())
         )
@@ -122,7 +120,6 @@ class FrontierTable:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
-        """Return the number of due URLs by (host, queue)."""
         columns = (urls.c.host, urls.c.queue, func.count())
         query = select(*columns).where(urls.c.due_at <= due_before, literal_column(self._host_condition()))
         with self._database.read() as connection:
@@ -134,10 +131,6 @@ class FrontierTable:
         return f"{host_filter_sql(self._hosts)} AND {host_exclusion_sql(self._excluded_hosts)}"
 
     def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
-        """Return the change rate of each host, and the number of articles it is based on.
-
-        The rate is the sum of 1 / interval over the articles of the host, in changes per second.
-        """
         is_article = (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
         query = (
             select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count())
@@ -150,15 +143,6 @@ class FrontierTable:
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """Return the first `limit` due URLs of a queue, in the order of docstore/frontier/due_order.py.
-
-        Args:
-            queue: Queue number.
-            due_before: Start of the run in epoch seconds.
-            limit: Maximum number of entries.
-            excluded_ids: url_ids of entries that are already in flight.
-            is_focused: Use the order of a focused crawl.
-        """
         exclusion_sql = f" AND url_id NOT IN ({','.join(map(str, map(int, excluded_ids)))})" if excluded_ids else ""
         # Plain SQL, because SQLAlchemy would compile the list of ids for each query. Safe: it contains only numbers.
         sql = (
@@ -188,7 +172,6 @@ class FrontierTable:
         return entry_by_url
 
     def last_visits(self, urls_to_find: Sequence[str]) -> dict[str, LastVisit]:
-        """Return the visit times of the known URLs among `urls_to_find`, by URL."""
         visit_by_url: dict[str, LastVisit] = {}
         columns = (urls.c.url, urls.c.visited_at, urls.c.due_at, urls.c.attempts, urls.c.kind)
         with self._database.read() as connection:
@@ -212,7 +195,6 @@ class FrontierTable:
             return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable, ~is_list)))
 
     def reschedule(self, due_at_by_url: Mapping[str, float]) -> None:
-        """Set the due times of URLs, in epoch seconds. URLs that are never due stay so."""
         if due_at_by_url:
             with self._database.write() as connection:
                 connection.execute(
@@ -220,10 +202,6 @@ class FrontierTable:
                 )
 
     def postpone_lists(self, host: Host, seconds: float, due_before: float) -> int:
-        """Give the due list pages of a host that have no interval yet one of `seconds`. Returns their number.
-
-        Front pages and pages whose interval has passed stay due.
-        """
         is_new_list = (urls.c.kind == UrlKind.HUB) & (urls.c.gap == 0.0) & (urls.c.attempts == 0)
         front_pages = (f"http://{host}/", f"https://{host}/")
         is_due = (urls.c.due_at <= due_before) & (urls.c.visited_at + seconds > due_before)
@@ -232,7 +210,6 @@ class FrontierTable:
             return connection.execute(statement.values(gap=seconds, due_at=urls.c.visited_at + seconds)).rowcount
 
     def known_urls(self, urls_to_find: Sequence[str]) -> set[str]:
-        """Return the URLs among `urls_to_find` that are in the frontier (exact test)."""
         known_urls: set[str] = set()
         with self._database.read() as connection:
             for batch in batched(urls_to_find, MAX_SQL_PARAMETERS):
@@ -246,7 +223,6 @@ class FrontierTable:
         return (row.url for rows in batches for row in rows)
 
     def url_count(self) -> int:
-        """Return the number of known URLs."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(urls)) or 0
 
@@ -311,13 +287,11 @@ class FrontierTable:
         return self._archive.export_records(self.admin.iter_archived_pages(url_pattern), target)
 
     def find_robots(self, origin: Origin) -> StoredRobots | None:
-        """Return the last fetched robots.txt of `origin`, or None."""
         with self._database.read() as connection:
             row = connection.execute(select(robots_files).where(robots_files.c.origin == origin)).first()
         return StoredRobots(row.origin, row.status, row.body, row.fetched_at) if row else None
 
     def save_robots(self, robots: StoredRobots) -> None:
-        """Save the robots.txt of an origin. Replaces the earlier version."""
         with self._database.write() as connection:
             self._database.upsert(connection, robots_files, [asdict(robots)])
 

@@ -175,11 +175,9 @@ class LeaseHeartbeat:
             self._expires_at.update(dict.fromkeys(acquired_leases, requested_at + self.lease_seconds))
 
     def seconds_left(self, lease: Lease) -> float:
-        """Return the seconds for which a lease is certainly owned; 0 or less if another process may own it."""
         return self._expires_at.get(lease, 0.0) - time.monotonic()
 
     def make_fence(self, leases_held: Collection[Lease]) -> "LeaseFence":
-        """Return a fence of leases that this heartbeat renews."""
         return LeaseFence(self, leases_held)
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:

@@ -68,7 +68,6 @@ class ExactText:
         return ()
 
     def is_duplicate_of(self, other: "ExactText") -> bool:
-        """True if title and body are equal."""
         return (self.title, self.body) == (other.title, other.body)
 
 

@@ -96,7 +96,6 @@ class LineScoring:
     uses_declared_body: ClassVar[bool] = True
 
     def choose_body(self, page: ParsedPage) -> Body | None:
-        """Return the body, or None if no element has a positive gain."""
         layout = page.layout
         hints = resolve_hints(layout)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
@@ -116,7 +115,6 @@ class LineScoring:
         )
 
     def explain(self, page: ParsedPage) -> Explanation:
-        """Explain the choice by the final line weights and the element scores."""
         layout, hints = page.layout, resolve_hints(page.layout)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
         title = confirmed_title_line(find_title_line(page), weights)
@@ -127,11 +125,9 @@ class LineScoring:
         )
 
     def find_title(self, page: ParsedPage, body: Body) -> str:
-        """Find the title (see extractor/fields/title.py)."""
         return find_title(page, body, page.site_template.title_suffixes)
 
     def find_published(self, page: ParsedPage, body: Body, latest_date: str) -> PublicationDate:
-        """Find the publication date (see extractor/fields/dates/publication_date.py)."""
         return find_publication_date(page, body.span_index, latest_date)
 
 

@@ -35,7 +35,6 @@ class PooledSememeConcepts:
             self._words_by_sememes[frozenset(word_sememes)].append(word)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """Return the similarity of two words, 0 to 1, or None if a word is unknown."""
         if first not in self._vectors or second not in self._vectors:
             return None
         return 1.0 if first == second else min(cosine(self._vectors[first], self._vectors[second]), 1.0)

@@ -106,17 +106,14 @@ class FusedFeatureStrategy:
         return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
 
     def forget_pages(self, scores: Mapping[str, float]) -> None:
-        """Record pages that the strategy is not shown, with their last scores by URL (`ReviewableStrategy`)."""
         self._evicted_scores.update(scores)
         self._cached_assessment = None
 
     def take_forgotten_urls(self) -> Sequence[str]:
-        """Return the unfetched URLs that were removed since the last call (`ReviewableStrategy`)."""
         evicted_urls, self._evicted_urls = self._evicted_urls, []
         return evicted_urls
 
     def pages_to_label(self, count: int) -> list[str]:
-        """Return the URLs of up to `count` unlabelled pages for which a label is most useful, best first."""
         assessment = self._current_assessment()
         if assessment is None:
             return []

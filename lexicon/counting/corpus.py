@@ -35,11 +35,9 @@ class InMemoryCorpus:
         self._documents = [CorpusDocument(index, *text) for index, text in enumerate(texts)]
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """Yield id and digest of every document."""
         return ((document.document_id, document_digest(document)) for document in self._documents)
 
     def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
-        """Yield the documents with these ids."""
         return (self._documents[index] for index in document_ids)
 
 

@@ -5,7 +5,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from domain.account import Role
 from domain.article import document_id
-from domain.errors import PlumblineError, SolrError
+from domain.errors import SolrError
 from domain.operation import Call, Change, Field, Operation, Recording
 from domain.outcome import Reason
 from domain.page_diagnosis import PageDiagnosis, PageRemedy
@@ -14,6 +14,7 @@ from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
 from pipeline.site_admin.sites import StoreSites
+from pipeline.site_admin.takedowns import parse_url
 from search_ui.query.solr_client import SolrBackend, match_count
 from search_ui.query.solr_query import SolrQuery, select_params
 from solr_client import solr_fields
@@ -85,21 +86,13 @@ class StorePageDiagnosis:
 
     def _crawl_again(self, call: Call) -> Change | None:
         """Make a known page due for the next crawl; None if the URL is unknown or excluded."""
-        url = _parse_url(call)
+        url = parse_url(call)
         return Change(url) if self._engine.store.frontier.admin.make_due(url) else None
 
     def _add_url(self, call: Call) -> Change:
         """Add a URL to the crawl. Raises PlumblineError if the crawl settings exclude it."""
-        url = _parse_url(call)
+        url = parse_url(call)
         if call.values.get("with_site"):
             self._sites.add(url_origin(url) + "/", call.account)
         add_manual_urls(self._engine, [url], self._engine.settings.current().crawl)
         return Change(url)
-
-
-def _parse_url(call: Call) -> str:
-    """Return the canonical form of the URL of a call. Raises PlumblineError if it is none."""
-    url = canonicalize_url(call.text("url"))
-    if isinstance(url, Reason):
-        raise PlumblineError(f"{call.text('url')[:200]!r} is not a URL")
-    return url

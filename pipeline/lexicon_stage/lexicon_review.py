@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from docstore.store import Store
 from docstore.terms.review import RelatedTerms, TermReview
@@ -43,20 +43,7 @@ class LexiconReview(TermReview):
     @property
     def tools(self) -> LexiconTools:
         """What the review pages need of the lexicon stage."""
-        return LexiconTools(
-            self.candidate_kinds,
-            self.find_by_kind,
-            self.proposal,
-            self.publish,
-            self.revert,
-            self.difference,
-            self.import_list,
-            self.preview_import,
-            self.export,
-            self.export_concepts,
-            self.find_concept,
-            self.edit_concept,
-        )
+        return LexiconTools(*(getattr(self, field.name) for field in fields(LexiconTools)))
 
     def candidate_kinds(self, terms: Sequence[Term], related: Sequence[RelatedTerms]) -> list[CandidateKind | None]:
         """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one.

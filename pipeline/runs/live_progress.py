@@ -64,7 +64,6 @@ class LiveProgress:
         self._save(0, is_due=True)
 
     def report_crawl(self, current: "CrawlProgress") -> None:
-        """Record the progress of the crawl."""
         self._save(
             current.visits,
             current.visits + current.backlog,
@@ -77,7 +76,6 @@ class LiveProgress:
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Record the steps of a task and delegate to `Progress.task`."""
         finished_count = 0
         self._touch()
         self._samples.clear()
@@ -100,7 +98,6 @@ class LiveProgress:
             yield show
 
     def note(self, text: str) -> None:
-        """Delegate to `Progress.note`; the file has no notes."""
         self._touch()
         self._progress.note(text)
 

@@ -32,47 +32,34 @@ class StoreSiteBackend:
         self.document_id = StorePageDiagnosis(engine).document_id
 
     def run_history(self) -> RunHistory:
-        """Return the most recent runs."""
         return load_run_history(self._engine, MAX_RUNS_SHOWN)
 
     def lexicon(self) -> Lexicon:
-        """Return the lexicon version that the documents in the index are segmented with."""
         return self._engine.analysis().lexicon
 
     def domain_segmenter(self) -> Segmenter:
-        """Return the segmenter for `lexicon()`."""
         return self._engine.analysis().domain_segmenter
 
     def base_segmenter(self) -> Segmenter:
-        """Return the segmenter with only the base dictionary."""
         return base_segmenter()
 
     def rising_terms(self) -> Sequence[RisingTerm]:
-        """Return the rising terms of `lexicon()`, the newest first."""
         published = {entry.text for entry in self.lexicon().entries}
         return [term for term in self._engine.store.rising_terms.load() if term.text in published]
 
     def count_pending_documents(self) -> int:
-        """Return the number of documents that are pending indexing."""
         return self._engine.store.change_log.pending_document_count()
 
     def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
-        """True if `thumbnail` would fetch this picture, and has not failed recently."""
         return self._engine.open_thumbnails(self._engine.settings.current().crawl).may_have(article_url, picture_url)
 
     def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
-        """Return a thumbnail, fetched under the rules of the crawl; see `pipeline.search_site.thumbnails`."""
         return self._engine.open_thumbnails(self._engine.settings.current().crawl).get(article_url, picture_url)
 
     @property
     def originals(self) -> OriginalStore:
-        """Saved pages and files; see `pipeline.search_site.originals`."""
         originals = self._engine.originals
         return OriginalStore(originals.find, originals.find_ids, originals.sanitized_html, originals.file_bytes)
 
     def popular_queries(self, limit: int) -> list[str]:
-        """Return queries with many results on several days.
-
-        See `docstore.reports.search_log.SearchLog.popular_queries`.
-        """
         return self._engine.store.search_log.popular_queries(limit)

@@ -54,7 +54,6 @@ class StoreQueryVectors:
         )
 
     def query_vector(self, text: str) -> QueryVector | None:
-        """Return the vector of a query; None if no model supports its language, or the model has no article vectors."""
         try:
             models = self._current_models()
         except (EmbeddingError, StoreError) as error:
@@ -97,14 +96,12 @@ class StoreQueryVectors:
         return is_downloading(self._engine.settings.embed) or self._engine.lock_holder_pid("embed") is not None
 
     def is_preparing(self) -> bool:
-        """True while the models are downloaded or articles embedded for the first time."""
         try:
             return self._current_models().is_preparing
         except (EmbeddingError, StoreError):  # `query_vector` logs it
             return False
 
     def article_vector(self, digest: str) -> QueryVector | None:
-        """Return the stored vector of the article with this digest; None if there is none. Loads no model."""
         from array import array
 
         try:
@@ -122,7 +119,6 @@ class StoreQueryVectors:
         )
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Return by digest the offsets (start, end) of the passage that is most similar to the query."""
         import numpy as np
 
         from text.embedding.embedder import cosine_similarities, unpack_vectors

@@ -43,12 +43,9 @@ class EngineSearchClient:
     collection of the earlier version gets the new fields with the first query that uses one.
     """
 
-    def __init__(
-        self, engine: Engine, opens_solr: bool = True, load_settings: Callable[[], SearchSettings] | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, opens_solr: bool = True) -> None:
         self._engine = engine
         self._opens_solr = opens_solr
-        self._load_settings = load_settings or (lambda: engine.settings.search)
         self._client: SolrSearchClient | None = None
         self._client_key: tuple[str, float, int] | None = None
         self._fields_lock = threading.Lock()
@@ -61,7 +58,7 @@ class EngineSearchClient:
             if error := self._engine.index_error:
                 raise SolrUnavailableError(error)
             raise SolrStartingError("Solr is still starting")
-        settings = self._load_settings()
+        settings = self._engine.settings.current().search
         client_key = self._engine.index.base_url, settings.timeout, settings.at_once
         if self._client is None or client_key != self._client_key:
             self._client, self._client_key = create_search_client(self._engine, settings), client_key
@@ -125,13 +122,9 @@ def create_search_app(
     # Authorizes /metrics requests from other machines.
     metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
     backend = StoreSiteBackend(engine)
-
-    def load_settings() -> SearchSettings:
-        return engine.settings.current().search
-
-    solr = EngineSearchClient(engine, opens_solr, load_settings)
+    solr = EngineSearchClient(engine, opens_solr)
     return create_app(
-        load_settings,
+        lambda: engine.settings.current().search,
         solr,
         backend,
         build_administration(engine, backend.review),

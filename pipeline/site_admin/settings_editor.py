@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
 from crawler.site import SECRET_KEYS
@@ -46,17 +46,13 @@ FIRST_SECTIONS = ("search", "vertical", "schedule", "crawl")  # within a group: 
 
 @dataclass(frozen=True)
 class SettingSpec:
-    """What the dataclass of a section says about a setting."""
+    """What the dataclass of a section says about a setting. `field` is that of a file without the setting."""
 
-    path: str
+    field: SettingField
     value_type: Any
-    kind: SettingKind
     default: Any
-    help: str
     secrecy: Secrecy
     group: Group
-    effect: SettingEffect
-    is_file_only: bool
 
 
 class FileSettingsEditor:
@@ -130,29 +126,24 @@ class FileSettingsEditor:
         return bool(self._source.edit(find_changes, self._actions, lambda _: [pending]).changes)
 
     def _field(self, spec: SettingSpec, raw: Mapping[str, Mapping[str, Any]]) -> SettingField:
-        section, _, key = spec.path.partition(".")
-        source = self._source.overridden(spec.path)
+        section, _, key = spec.field.path.partition(".")
+        source = self._source.overridden(spec.field.path)
         site_text = form_text(getattr(getattr(self._site_settings, section), key))
         default_text = form_text(spec.default)
-        if spec.path == "search.title":
+        if spec.field.path == "search.title":
             default_text = raw.get("vertical", {}).get("name") or default_text
         text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
         is_hidden = hides_value(spec.secrecy, f"{text} {site_text}")
-        effect = spec.effect
+        needs_restart = spec.field.effect in (SettingEffect.RESTART, SettingEffect.RUN_AND_RESTART)
         variable = f"{ENV_PREFIX}{section}_{key}".upper()
-        return SettingField(
-            path=spec.path,
-            kind=spec.kind,
-            help=spec.help,
-            effect=effect,
+        return replace(
+            spec.field,
             default=default_text,
             text="" if is_hidden else text,
-            choices=("true", "false") if spec.kind is SettingKind.SWITCH else tuple(ALLOWED_VALUES.get(spec.path, ())),
             is_set=key in raw.get(section, {}),
             is_secret=is_hidden,
-            is_file_only=spec.is_file_only,
             overridden_by=variable if source is OverrideSource.ENVIRONMENT else source or "",
-            needs_restart=site_text != text and effect in (SettingEffect.RESTART, SettingEffect.RUN_AND_RESTART),
+            needs_restart=needs_restart and site_text != text,
             site_text=None if is_hidden or site_text == text else site_text,
         )
 
@@ -174,7 +165,7 @@ def find_changeable(path: str) -> SettingSpec:
     spec = SPECS.get(path)
     if spec is None:
         raise SettingsError(f"unknown setting {path}")
-    if spec.is_file_only:
+    if spec.field.is_file_only:
         raise SettingsError(
             "{path} names files, folders or hosts of the server: change it in the settings file", path=path
         )
@@ -192,24 +183,25 @@ def parse_edit(spec: SettingSpec, text: str | None) -> object | None:
     """Return the value of a form field; None if it is the default. Raises SettingsError as for a value in the file."""
     if text is None:
         return None
-    value = parse_text(spec, text if spec.kind is SettingKind.TEXT else text.strip())  # a prefix can end in a blank
+    path, kind = spec.field.path, spec.field.kind
+    value = parse_text(path, kind, text if kind is SettingKind.TEXT else text.strip())  # a prefix can end in a blank
     # The name of the vertical is the default of search.title.
-    is_default = validate_value(spec.path, value, spec.value_type) == spec.default and spec.path != "search.title"
-    return None if is_default or (spec.path == "search.title" and not value) else value
+    is_default = validate_value(path, value, spec.value_type) == spec.default and path != "search.title"
+    return None if is_default or (path == "search.title" and not value) else value
 
 
-def parse_text(spec: SettingSpec, text: str) -> object:
+def parse_text(path: str, kind: SettingKind, text: str) -> object:
     """Convert the text of a form field to a TOML value; text that is no number stays text, which is invalid then."""
-    if spec.kind is SettingKind.LIST:
+    if kind is SettingKind.LIST:
         return [line.strip() for line in text.split("\n") if line.strip()]
-    if spec.kind is SettingKind.TABLE:
+    if kind is SettingKind.TABLE:
         pairs = [list(map(str.strip, line.partition("="))) for line in text.split("\n") if line.strip()]
         if not all(name and separator for name, separator, _ in pairs):
-            raise SettingsError("{path}: expected name = value in each line", path=spec.path)
+            raise SettingsError("{path}: expected name = value in each line", path=path)
         return {name: value for name, _, value in pairs}
-    if spec.kind is SettingKind.SWITCH:
+    if kind is SettingKind.SWITCH:
         return {"true": True, "false": False}.get(text, text)
-    return parse_number(text) if spec.kind is SettingKind.NUMBER else text
+    return parse_number(text) if kind is SettingKind.NUMBER else text
 
 
 def form_text(value: Any) -> str:
@@ -274,25 +266,18 @@ def iter_specs() -> Iterator[SettingSpec]:
         settings_class = SECTIONS[section]
         types = setting_types(settings_class)
         for setting in setting_fields(settings_class):
-            path = f"{section}.{setting.name}"
+            path, metadata = f"{section}.{setting.name}", setting.metadata
             kind = setting_kind(path, types[setting.name])
-            metadata, default = setting.metadata, default_value(setting)
-            group = metadata["group"] or settings_class.GROUP
             effect = metadata["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
-            yield SettingSpec(
-                path,
-                types[setting.name],
-                kind,
-                default,
-                metadata["help"],
-                metadata["secrecy"],
-                group,
-                effect,
-                metadata["is_file_only"],
+            choices = ("true", "false") if kind is SettingKind.SWITCH else tuple(ALLOWED_VALUES.get(path, ()))
+            field = SettingField(
+                path, kind, metadata["help"], effect, choices=choices, is_file_only=metadata["is_file_only"]
             )
+            group = metadata["group"] or settings_class.GROUP
+            yield SettingSpec(field, types[setting.name], default_value(setting), metadata["secrecy"], group)
 
 
-SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}
+SPECS: Mapping[str, SettingSpec] = {spec.field.path: spec for spec in iter_specs()}
 SECRECY_BY_PATH: Mapping[str, Secrecy] = {path: spec.secrecy for path, spec in SPECS.items()} | {
     setting.path: setting.secrecy for setting in (*DEPRECATED_SETTINGS, *DEPRECATED_SITE_SETTINGS)
 }

@@ -57,7 +57,6 @@ class FolderSetup:
         self._start_checks()
 
     def state(self) -> SetupState:
-        """Return everything that was entered and found so far."""
         with self._lock:
             return self._state
 
@@ -68,7 +67,6 @@ class FolderSetup:
             self._save(self._state)
 
     def is_valid_account_name(self, name: str) -> bool:
-        """Return True if an account can have this name."""
         try:
             validate_account_name(name)
         except AccountError:
@@ -76,14 +74,9 @@ class FolderSetup:
         return True
 
     def save_account(self, name: str, password_hash: str) -> None:
-        """Save name and password hash of the first account. `finish` creates it."""
         self._change(lambda state: replace(state, account_name=name, password_hash=password_hash))
 
     def check_sites(self, lines: Sequence[str]) -> list[str]:
-        """Save the sites and start to check the new ones and those that failed.
-
-        Returns the lines that are not URLs; then nothing changes.
-        """
         urls = [canonicalize_url(line if "://" in line else f"http://{line}") for line in lines]
         rejected_lines = [line for line, url in zip(lines, urls, strict=True) if isinstance(url, Reason)]
         if rejected_lines:
@@ -115,7 +108,6 @@ class FolderSetup:
         self._start_checks()
 
     def load_samples(self) -> None:
-        """Start to load sample pages of the usable sites, unless they are loaded."""
         with self._lock:
             if self._state.samples_state is not CheckState.PENDING:
                 return
@@ -124,8 +116,6 @@ class FolderSetup:
         threading.Thread(target=self._load_samples, args=(sites,), name="samples", daemon=True).start()
 
     def answer_samples(self, answers: Sequence[str]) -> None:
-        """Save the answers about the sample pages, in their order."""
-
         def with_answers(state: SetupState) -> SetupState:
             pairs = zip(state.samples, [*answers, *("",) * len(state.samples)], strict=False)
             return replace(state, samples=tuple(replace(sample, answer=answer) for sample, answer in pairs))
@@ -133,7 +123,6 @@ class FolderSetup:
         self._change(with_answers)
 
     def details_problem(self, contact: str, daily_at: str, quiet_hours: str) -> str:
-        """Return the code of what is wrong with the details of the last form, "" for nothing."""
         if not contact.isascii() or not contact.isprintable():
             return "contact_not_ascii"
         if contact and is_example_contact(contact):
@@ -157,7 +146,6 @@ class FolderSetup:
         return replace(self._settings, crawl=crawl)
 
     def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
-        """Save the details of the last form; they are valid."""
         self._change(
             lambda state: replace(
                 state,
@@ -171,7 +159,6 @@ class FolderSetup:
         )
 
     def settings_text(self) -> str:
-        """Return the settings file that `finish` writes."""
         inside_hosts = self._settings_with_hosts().crawl.inside_hosts
         today = time.strftime("%Y-%m-%d")
         return render_settings(self.state(), self._seeds(), inside_hosts, is_renderer_installed(), today)

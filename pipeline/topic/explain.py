@@ -43,7 +43,6 @@ class RecordingStrategy:
         return getattr(self.strategy, name)
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Delegate to the strategy that is explained."""
         return self.strategy.score_page(page)
 
     def link_priorities(
@@ -67,11 +66,9 @@ class RecordingStrategy:
         self.link_scores.append(value)
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Delegate to the strategy that is explained."""
         self.strategy.observe_page(page, relevance)
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """Delegate to the strategy that is explained."""
         return self.strategy.take_changed_priorities()
 
     def _source_row(

@@ -34,7 +34,9 @@ def run(name: str) -> BaseResponse:
     account = current_account()
     if operation.role is not None and not (account and account.has_role(operation.role)):
         abort(403, description=Message("You do not have permission to do this"))
-    values = {field.name: read_field(field) for field in operation.fields}
+    values: dict[str, str | list[str]] = {
+        field.name: read_texts(field) if field.is_list else read_text(field) for field in operation.fields
+    }
     back = safe_next_url(request.form.get("back", ""))
     missing = [field for field in operation.fields if field.is_required and not values[field.name]]
     if missing:
@@ -42,11 +44,6 @@ def run(name: str) -> BaseResponse:
     elif run_with_message(operation, values):
         return redirect(back, 303)
     return redirect(f"{back}{'&' if '?' in back else '?'}{urlencode(values, doseq=True)}", 303)
-
-
-def read_field(field: Field) -> str | list[str]:
-    """Return the submitted value of a field. Answers 400 as `read_texts`."""
-    return read_texts(field) if field.is_list else read_text(field)
 
 
 def read_text(field: Field) -> str:

@@ -1,8 +1,8 @@
 """A reference to an article: what every citation format states of it."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from domain.file_formats import HTML_FORMAT
@@ -106,13 +106,13 @@ def _detect_kind(document: ArticleSummary, publisher: str, published: str) -> Re
 
 _AUTHOR_SEPARATOR_RE = re.compile(r"[,，、]")
 _SUFFIX_RE = re.compile(r"(?:Jr|Sr)\.?|II|III|IV")
-_DEGREE_RE = re.compile(r"(?:Ph\.?D|M\.?D|M\.?A|M\.?Sc|Esq|CFA|P\.?E)\.?")
 _ROLE = (
     r"(?:writer|reporter|editor|correspondent|columnist|journalist|photographer|contributor|analyst|author)s?"
     r"|记者|编辑|责任编辑|责编|作者|通讯员|特约记者|文|图"
 )
-_ROLE_RE = re.compile(rf"(?:[\w-]+ ){{0,2}}(?:{_ROLE})(?: (?:at|for|of|in) .*)?", re.IGNORECASE)
-_CREDIT_RE = re.compile(rf"(?:by\s+|(?:{_ROLE})\s*(?:[:：]\s*|\s))", re.IGNORECASE)
+_DEGREE = r"(?:Ph\.?D|M\.?D|M\.?A|M\.?Sc|Esq|CFA|P\.?E)\.?"
+_NO_NAME_RE = re.compile(rf"(?:[\w-]+ ){{0,2}}(?:{_ROLE})(?: (?:at|for|of|in) .*)?|{_DEGREE}", re.IGNORECASE)
+_CREDIT_RE = re.compile(rf"^(?:by\s+|(?:{_ROLE})\s*(?:[:：]\s*|\s))", re.IGNORECASE)
 _GIVEN_NAMES_RE = re.compile(r"(?:(?:[^\W\d_]\.[ -]?)+|[^\W\d_]+[a-z][\w'’-]*(?: [^\W\d_]+\.?)?)")
 _ORGANIZATION_RE = re.compile(
     r"\b(?:agency|association|bank|board|bureau|centre|center|co|commission|committee|company|corp|corporation|council"
@@ -135,19 +135,17 @@ def parse_authors(text: str) -> tuple[AuthorName, ...]:
     return tuple(dict.fromkeys(names)) or tuple(AuthorName(part) for group in groups for part in group)
 
 
-def _parse_group(parts: Sequence[str], is_one_person: bool) -> Iterator[AuthorName]:
-    """Yield the authors in the parts of a list. `is_one_person`: other characters separate the persons."""
-    parts = [_CREDIT_RE.sub("", part, count=1) if _CREDIT_RE.match(part) else part for part in parts]
-    parts = [part for part in parts if part and not _ROLE_RE.fullmatch(part) and not _DEGREE_RE.fullmatch(part)]
-    persons = [part for part in parts if not _SUFFIX_RE.fullmatch(part)]
-    suffix = next((part for part in parts if _SUFFIX_RE.fullmatch(part)), "")
-    if len(persons) == 2 and _is_inverted(persons[0], persons[1], is_one_person):
-        yield AuthorName(persons[0], persons[1], suffix)
-        return
-    for index, part in enumerate(parts):
-        if part in persons:
-            following = parts[index + 1] if index + 1 < len(parts) else ""
-            yield _parse_name(part, following if _SUFFIX_RE.fullmatch(following) else "")
+def _parse_group(parts: Iterable[str], is_one_person: bool) -> list[AuthorName]:
+    """Return the authors in the parts of a list. `is_one_person`: other characters separate the persons."""
+    names: list[AuthorName] = []
+    for part in (_CREDIT_RE.sub("", part) for part in parts):
+        if names and _SUFFIX_RE.fullmatch(part):
+            names[-1] = replace(names[-1], suffix=part)
+        elif part and not _NO_NAME_RE.fullmatch(part):
+            names.append(_parse_name(part))
+    texts = [f"{name.given_name} {name.family_name}".strip() for name in names]
+    is_inverted = len(texts) == 2 and _is_inverted(texts[0], texts[1], is_one_person)
+    return [AuthorName(texts[0], texts[1], names[1].suffix)] if is_inverted else names
 
 
 def _is_inverted(family_name: str, given_name: str, is_one_person: bool) -> bool:
@@ -159,8 +157,8 @@ def _is_inverted(family_name: str, given_name: str, is_one_person: bool) -> bool
     return is_one_person or (is_family_name and bool(_GIVEN_NAMES_RE.fullmatch(given_name)))
 
 
-def _parse_name(name: str, suffix: str = "") -> AuthorName:
-    words = name.split()
+def _parse_name(name: str) -> AuthorName:
+    words, suffix = name.split(), ""
     if len(words) > 2 and _SUFFIX_RE.fullmatch(words[-1]):
         suffix = words.pop()
     if len(words) < 2 or is_chinese(name) or _ORGANIZATION_RE.search(name):

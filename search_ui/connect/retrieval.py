@@ -80,10 +80,9 @@ def _read_body() -> object:
     """Return the parsed body, None if it is no JSON. Raises RetrievalError if it is too large or nested too deeply."""
     try:
         return request.get_json(force=True, silent=True)
-    except RecursionError as error:
-        raise RetrievalError(400, 400, "The body is nested too deeply.") from error
-    except RequestEntityTooLarge as error:
-        raise RetrievalError(413, 413, "The body is too large.") from error
+    except (RecursionError, RequestEntityTooLarge) as error:
+        status = getattr(error, "code", 400)
+        raise RetrievalError(status, status, "The body is too large or nested too deeply.") from error
 
 
 def _check_key() -> None:

@@ -20,7 +20,7 @@ from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKi
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, read_texts
-from search_ui.context import current_site, render_page, wants_json
+from search_ui.context import current_site, remember_choice, render_page, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text
@@ -57,8 +57,7 @@ blueprint.after_request(add_no_store_headers)
 
 CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")  # in the order of ConceptTerm
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
-LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
-YEAR_SECONDS = 365 * 24 * 3600
+LANGUAGE_COOKIE = "language"  # of the terms that this browser's reviewer decides on; also the URL parameter
 
 
 @blueprint.get("")
@@ -109,16 +108,7 @@ def review_list() -> BaseResponse:
         longest=MAX_TERM_CHARS,
         **review_team.team_values([term.text for term in terms]),
     )
-    if "language" in request.args:
-        response.set_cookie(
-            LANGUAGE_COOKIE,
-            listing.language,
-            max_age=YEAR_SECONDS,
-            samesite="Lax",
-            httponly=True,
-            secure=request.is_secure,
-        )
-    return response
+    return remember_choice(response, LANGUAGE_COOKIE, (*LANGUAGE_PATTERNS, ANY_VALUE))
 
 
 def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:

@@ -1,7 +1,8 @@
 """The other review pages: history, versions, preview of the next version, statistics."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
@@ -205,14 +206,20 @@ def report() -> BaseResponse:
 
 def length_chart(statistics: TermStatistics) -> Chart:
     """Chart the number of terms by length in characters, with the accepted ones as the part."""
-    counts = {size: [0, 0] for size in range(1, MAX_LENGTH_BAR + 1)}
-    for size, status, count in statistics.lengths:
-        total_and_accepted = counts[min(max(size, 1), MAX_LENGTH_BAR)]
+    counts = count_accepted((min(max(size, 1), MAX_LENGTH_BAR), *each) for size, *each in statistics.lengths)
+    labels = {MAX_LENGTH_BAR: f"≥ {MAX_LENGTH_BAR}"}  # the last bar has all longer terms
+    sizes = range(1, max(counts, default=1) + 1)
+    return bar_chart([ChartPoint(labels.get(size, str(size)), *counts.get(size, (0, 0))) for size in sizes])
+
+
+def count_accepted(rows: Iterable[tuple[Any, ...]]) -> dict[Any, list[int]]:
+    """Return the number of terms and of accepted terms by key, from rows of a key, a status and a number."""
+    counts: dict[Any, list[int]] = {}
+    for key, status, count in rows:
+        total_and_accepted = counts.setdefault(key, [0, 0])
         total_and_accepted[0] += count
         total_and_accepted[1] += count if status in ACCEPTED_STATUSES else 0
-    used = max((size for size, total_and_accepted in counts.items() if total_and_accepted[0]), default=1)
-    labels = {MAX_LENGTH_BAR: f"≥ {MAX_LENGTH_BAR}"}  # the last bar has all longer terms
-    return bar_chart([ChartPoint(labels.get(size, str(size)), *counts[size]) for size in range(1, used + 1)])
+    return counts
 
 
 def score_chart(statistics: TermStatistics) -> Chart:
@@ -220,20 +227,14 @@ def score_chart(statistics: TermStatistics) -> Chart:
     scores = [score for score, _ in statistics.scores]
     low, high = min(scores, default=0.0), max(scores, default=1.0)
     width = (high - low) / SCORE_BARS or 1.0
-    total_and_accepted = [[0, 0] for _ in range(SCORE_BARS)]
-    for score, status in statistics.scores:
-        bucket = total_and_accepted[min(SCORE_BARS - 1, int((score - low) / width))]
-        bucket[0] += 1
-        bucket[1] += status in ACCEPTED_STATUSES
-    return bar_chart([ChartPoint(f"{low + n * width:.2f}", *counts) for n, counts in enumerate(total_and_accepted)])
+    bars = ((min(SCORE_BARS - 1, int((score - low) / width)), status, 1) for score, status in statistics.scores)
+    counts = count_accepted(bars)
+    points = [ChartPoint(f"{low + bar * width:.2f}", *counts.get(bar, (0, 0))) for bar in range(SCORE_BARS)]
+    return bar_chart(points)
 
 
 def pos_pattern_points(statistics: TermStatistics) -> list[ChartPoint]:
     """Return the most frequent part-of-speech patterns, with the number of terms and of accepted terms."""
-    counts: dict[str, list[int]] = {}
-    for tags, status, count in statistics.pos_tags:
-        total_and_accepted = counts.setdefault(tags, [0, 0])
-        total_and_accepted[0] += count
-        total_and_accepted[1] += count if status in ACCEPTED_STATUSES else 0
+    counts = count_accepted(statistics.pos_tags)
     most_frequent = sorted(counts, key=lambda tags: (-counts[tags][0], tags))[:MAX_POS_PATTERNS]
     return [ChartPoint(tags or "–", *counts[tags]) for tags in most_frequent]

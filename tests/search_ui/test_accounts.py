@@ -381,7 +381,7 @@ def test_programs_are_told_that_the_session_has_ended() -> None:
     token = sign_in(client)
     now[0] += 9 * HOUR
     told = client.post(DECIDE, data=DECISION, headers={**JSON, "X-Form-Token": token})
-    assert told.status_code == 403 and "session has expired" in told.json["error"]["message"]  # type: ignore[index]
+    assert told.status_code == 403 and "登录已过期" in told.json["error"]["message"]  # type: ignore[index]
 
 
 # -- access by role

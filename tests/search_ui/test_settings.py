@@ -87,7 +87,7 @@ def diff_lines(found: BeautifulSoup) -> list[str]:
 
 
 def test_every_setting_is_in_one_group_and_has_a_field(tmp_path: Path) -> None:
-    paths = [spec.path for name in get_args(Group) for spec in SPECS.values() if spec.group == name]
+    paths = [spec.field.path for name in get_args(Group) for spec in SPECS.values() if spec.group == name]
     known = [
         f"{name}.{field}"
         for name, section in SECTIONS.items()
@@ -275,9 +275,9 @@ def test_an_overridden_setting_cannot_be_changed(tmp_path: Path, monkeypatch: py
 
 def test_settings_that_name_files_folders_or_inside_hosts_are_changed_in_the_file_only(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    fixed = {path for path, spec in SPECS.items() if spec.is_file_only}
+    fixed = {path for path, spec in SPECS.items() if spec.field.is_file_only}
     words = re.compile(r"\b(?:folder|files? (?:that|with)|path of|hosts on a private|host:port|tcp://|Solr[A-Z]\w* *:)")
-    assert {path for path, spec in SPECS.items() if words.search(spec.help)} <= fixed
+    assert {path for path, spec in SPECS.items() if words.search(spec.field.help)} <= fixed
     assert {"alerts.smtp_password_file", "crawl.inside_hosts", "store.url", "index.solr_url"} <= fixed
     page = site.page()
     digest = str(page.select("[name=digest]")[0]["value"])

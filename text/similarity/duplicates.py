@@ -117,11 +117,9 @@ class ComparedArticle:
 
     @cached_property
     def duplicate_keys(self) -> tuple[int, ...]:
-        """The lookup keys of the body; see the function `duplicate_keys`."""
         return duplicate_keys(self.tokenized_body.tokens)
 
     def is_duplicate_of(self, right: "ComparedArticle") -> bool:
-        """True if the two articles are duplicates."""
         return compare_articles(self, right).is_duplicate
 
 
