@@ -459,4 +459,4 @@ def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
     assert (run["state"], run["stage"]) == ("failed", "solr")
     assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "embed", "lexicon", "solr"]
     said = vertical.done("run")
-    assert re.search(r"^solr +[0-9.]+ s  opened in parallel with earlier stages", said.out, re.M)
+    assert re.search(r"^solr +[0-9.]+ s  Opened in parallel with earlier stages", said.out, re.M)
