@@ -245,7 +245,7 @@ def hide_commented_secrets(text: str) -> str:
     """Hide the values in comments such as `# webhook = ...`, also in those that continue on the next lines."""
     paths = (path.partition(".")[2] for path, secrecy in SECRECY_BY_PATH.items() if hides_value(secrecy, "@"))
     names = "|".join((*paths, *SECRET_KEYS))
-    start = rf"^(\s*#.*\b(?:{names})\s*=)[ \t]*(?!(?:\[\]|\"\")$)\S.*$"
+    start = rf"^([ \t]*#.*\b(?:{names})[ \t]*=)[ \t]*(?!(?:\[\]|\"\")$)\S.*$"
     continuation = r"(?:\n[ \t]*#(?!\s*\w+\s*=).*)*"
     return re.sub(f"{start}{continuation}", rf"\1 {HIDDEN_VALUE}", text, flags=re.M)
 

@@ -113,7 +113,7 @@ _ROLE = (
 _DEGREE = r"(?:Ph\.?D|M\.?D|M\.?A|M\.?Sc|Esq|CFA|P\.?E)\.?"
 _NO_NAME_RE = re.compile(rf"(?:[\w-]+ ){{0,2}}(?:{_ROLE})(?: (?:at|for|of|in) .*)?|{_DEGREE}", re.IGNORECASE)
 _CREDIT_RE = re.compile(rf"^(?:by\s+|(?:{_ROLE})\s*(?:[:：]\s*|\s))", re.IGNORECASE)
-_GIVEN_NAMES_RE = re.compile(r"(?:(?:[^\W\d_]\.[ -]?)+|[^\W\d_]+[a-z][\w'’-]*(?: [^\W\d_]+\.?)?)")
+_GIVEN_NAMES_RE = re.compile(r"(?:(?:[^\W\d_]\.[ -]?)+|(?=\S*[a-z])[^\W\d_][\w'’-]*(?: [^\W\d_]+\.?)?)")
 _ORGANIZATION_RE = re.compile(
     r"\b(?:agency|association|bank|board|bureau|centre|center|co|commission|committee|company|corp|corporation|council"
     r"|department|desk|editors?|foundation|group|inc|institute|limited|ltd|ministry|news|newsroom|office|of|organization"

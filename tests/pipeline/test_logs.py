@@ -98,6 +98,14 @@ def test_secrets_are_masked_and_words_are_not(text: str, shown: str) -> None:
     assert create_masker()(text) == shown
 
 
+def test_libraries_that_log_each_request_are_quiet(tmp_path: Path) -> None:
+    configure_logging(tmp_path / "plumb.log")
+    for name in ("mcp.server.lowlevel.server", "urllib3.connectionpool", "apscheduler"):
+        logging.getLogger(name).info("Processing request")
+        logging.getLogger(name).warning("in need of attention")
+    assert (tmp_path / "plumb.log").read_text().count("\n") == 3
+
+
 def test_what_the_environment_keeps_secret_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "open sesame")
     monkeypatch.setenv("PLUMB_ALERTS_WEBHOOK", "https://hooks.example/T0/B0/xyz")

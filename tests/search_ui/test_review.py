@@ -870,3 +870,12 @@ def test_terms_that_only_wait_are_not_called_accepted() -> None:
     fields = {"token": token, "selection": "1", "selected": ["0 词0", "0 词1", "7 词2"], "decision": "accepted"}
     page = client.post("/admin/lexicon/bulk?lang=en", data=fields, follow_redirects=True).text
     assert "2 terms wait for a second reviewer." in page and "Accepted 2 terms" not in page
+
+
+def test_the_undo_of_an_added_term_leads_to_a_page_that_exists() -> None:
+    held = actions(1)
+    client, token = reviewing(held)
+    post(client, token, "add", term="可燃冰")
+    data = {"token": token, "from": "term", "term": "可燃冰"}
+    undone = client.post("/admin/lexicon/undo?lang=en", data=data, follow_redirects=True)
+    assert undone.status_code == 200 and "Undone." in undone.text
