@@ -296,10 +296,6 @@ class FrontierTable:
             self._database.upsert(connection, robots_files, [asdict(robots)])
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
-        """Move every URL to the queue that `queue_for_url` returns, unless `policy_name` is already the stored policy.
-
-        Returns the number of moved URLs. An interrupted call starts again from the beginning.
-        """
         with self._database.read() as connection:
             if read_meta(connection, QUEUE_POLICY_KEY) == policy_name:
                 return 0

@@ -94,8 +94,6 @@ class FolderSetup:
         return []
 
     def accept_site(self, url: str, is_own_network: bool) -> None:
-        """Add a site nevertheless, or allow its host on a private network and check it again."""
-
         def with_site(state: SetupState) -> SetupState:
             hosts, sites = list(state.inside_hosts), {site.url: site for site in state.sites}
             if url in sites and is_own_network:

@@ -254,6 +254,7 @@ def test_the_rank_of_a_page_and_what_keeps_it_from_the_results(chain: Chain) -> 
         hits = search.execute(search.plan(request)).hits
         positions = [find_position(search, request, hit.doc_id) for hit in hits]
         assert [position and position.rank for position in positions] == list(range(1, len(hits) + 1))
+        assert [position and position.listed_url for position in positions] == [hit.url for hit in hits]
         other_year = parse_search_request(MultiDict({"q": f"{TERM} before:1990"}), search.settings, PROFILES)
         excluded = find_position(search, other_year, hits[0].doc_id)
         assert excluded is not None and excluded.rank is None
