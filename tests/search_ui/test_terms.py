@@ -414,7 +414,7 @@ def test_bibtex_has_no_syntax_of_the_name() -> None:
     source = TermSource("50% {a}\\b_", "A & B", 3, "2024-05-01", "https://a.example/term/50%25", "2024-06-01")
     assert format_term_bibtex(source) == (
         "@misc{term-50-a-b,\n"
-        "  title = {{50\\% \\{a\\}\\textbackslash{}b\\_}},\n"
+        "  title = {{50\\% \\textbraceleft{}a\\textbraceright{}\\textbackslash{}b\\_}},\n"
         "  howpublished = {A \\& B, lexicon version 3},\n"
         "  year = {2024},\n"
         "  url = {https://a.example/term/50%25},\n"
