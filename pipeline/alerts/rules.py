@@ -217,10 +217,8 @@ def _needs_login_rule(case: SiteCase) -> AlertValues:
 
 def _no_article_rule(case: SiteCase) -> AlertValues:
     """A host that only redirects, such as a domain without www., gives no article of its own."""
-    crawl, extraction = (
-        _merge_counts([run.crawl_counts for run in case.site.runs]),
-        _merge_counts([run.extract_counts for run in case.site.runs]),
-    )
+    crawl = _merge_counts([run.crawl_counts for run in case.site.runs])
+    extraction = _merge_counts([run.extract_counts for run in case.site.runs])
     has_articles = case.site.articles or extraction[Reason.EXTRACTED]
     is_unread = _count_reasons(crawl, FETCH_SUCCESS_REASONS) and not extraction
     is_alias = not crawl.keys() - {Reason.REDIRECTED_TO_KNOWN_URL}

@@ -48,7 +48,17 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str, neverth
     if not all(is_url) and len(targets) > 1:
         raise click.UsageError("pass one PATH, or only URLs, such as https://www.your-site.org/")
     if any(is_url):
-        init_from_sites(context, targets, contact, nevertheless, own_network)
+        from pipeline.site_admin.setup_backend import set_up_sites
+
+        file = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
+        settings = load_with_overrides(context, Path(os.devnull), {})
+        try:
+            set_up_sites(targets, contact, settings, file, print_line, nevertheless, own_network)
+        except SettingsError as error:
+            advice = "" if contact or "crawl.contact" not in str(error) else ": pass it with --contact"
+            raise SettingsError(f"{error}{advice}") from error
+        option = "" if file == Path(DEFAULT_CONFIG_FILE) else f" {file}"
+        print_line(f"created {file}: run `plumb up{option}` to crawl and search")
         return
     if contact or nevertheless or own_network:
         raise click.UsageError("these options need a URL, such as https://www.your-site.org/")
@@ -61,23 +71,6 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str, neverth
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
     print_line(f"created {path}: set crawl.contact and the sites in it, then run `plumb run {path}`")
-
-
-def init_from_sites(
-    context: click.Context, urls: tuple[str, ...], contact: str, is_forced: bool, is_own_network: bool
-) -> None:
-    """Check sites and write a short config file for them; see `set_up_sites`."""
-    from pipeline.site_admin.setup_backend import set_up_sites
-
-    config_file = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
-    settings = load_with_overrides(context, Path(os.devnull), {})
-    try:
-        set_up_sites(urls, contact, settings, config_file, print_line, is_forced, is_own_network)
-    except SettingsError as error:
-        advice = "" if contact or "crawl.contact" not in str(error) else ": pass it with --contact"
-        raise SettingsError(f"{error}{advice}") from error
-    option = "" if config_file == Path(DEFAULT_CONFIG_FILE) else f" {config_file}"
-    print_line(f"created {config_file}: run `plumb up{option}` to crawl and search")
 
 
 @click.command(cls=VerticalCommand)

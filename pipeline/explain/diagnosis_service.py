@@ -35,7 +35,7 @@ class StorePageDiagnosis:
     def diagnose_page(self, url: str, solr: SolrBackend) -> PageDiagnosis | None:
         """Return why a page is or is not among the results; None if `url` is not a URL, with or without its scheme.
 
-        Raises SettingsError if the crawl settings are invalid, and what `SolrBackend.select` raises.
+        Raises SettingsError if the crawl settings are invalid.
         """
         forms = map(canonicalize_url, [url] if "://" in url else [f"https://{url}", f"http://{url}"])
         urls = [form for form in forms if not isinstance(form, Reason)]

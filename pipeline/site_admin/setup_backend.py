@@ -28,6 +28,7 @@ from pipeline.site_admin.run_control import START_ACTION, start_run
 from pipeline.site_admin.sample_pages import load_sample_pages
 from pipeline.site_admin.setup_state import STATE_FILE, load_state, save_state
 from pipeline.site_admin.site_check import MAX_PARALLEL_CHECKS, REFUSAL_ADVICE, check_site, check_sites, describe_check
+from pipeline.site_tables import parse_start_url
 from search_ui.settings import format_address
 from search_ui.setup.interfaces import SamplePage, SetupResult, SetupState
 
@@ -255,24 +256,18 @@ def render_settings(
         can_render: Pages can be rendered in a browser.
         today: Date that the first line states.
     """
-    crawl_lines, urls_by_host = [], dict[str, list[str]]()
+    urls_by_host: dict[str, list[str]] = {}
     for seed in seeds:
         urls_by_host.setdefault(url_host(seed), []).append(seed)
-    if state.contact:
-        crawl_lines += [
-            "# Sent with every request, so that sites can reach you.",
-            f"contact = {toml_value(state.contact)}",
-        ]
-    if state.quiet_from:
-        quiet_hours = toml_value(f"{state.quiet_from}-{state.quiet_to}")
-        crawl_lines += ["# No requests at these hours (local time).", f"quiet_hours = {quiet_hours}"]
-    if can_render and any(site.needs_scripts for site in state.usable_sites):
-        crawl_lines += [
-            "# Pages that need JavaScript are rendered in a browser.",
-            f"rendered = {toml_value(RENDER_AUTOMATICALLY)}",
-        ]
-    if inside_hosts:
-        crawl_lines += [f"inside_hosts = {toml_value(list(inside_hosts))}"]
+    is_rendered = can_render and any(site.needs_scripts for site in state.usable_sites)
+    quiet_hours = f"{state.quiet_from}-{state.quiet_to}" if state.quiet_from else ""
+    crawl_values = [
+        ("# Sent with every request, so that sites can reach you.\n", "contact", state.contact),
+        ("# No requests at these hours (local time).\n", "quiet_hours", quiet_hours),
+        ("# Pages that need JavaScript are rendered in a browser.\n", "rendered", RENDER_AUTOMATICALLY * is_rendered),
+        ("", "inside_hosts", list(inside_hosts)),
+    ]
+    crawl_lines = [f"{comment}{key} = {toml_value(value)}" for comment, key, value in crawl_values if value]
     lines = [
         f"# Written by the setup on {today}. Edit it as you like.",
         "# `plumb init FILE` writes a file with all settings and their defaults.",
@@ -317,10 +312,7 @@ def set_up_sites(
     """
     if config_file.exists():
         raise SettingsError(f"{config_file} already exists and was not changed: name another file with -c")
-    seeds = [canonicalize_url(url) for url in urls]
-    if invalid := next((url for url, seed in zip(urls, seeds, strict=True) if isinstance(seed, Reason)), ""):
-        raise SettingsError(f"{invalid[:200]!r} is not an http or https URL")
-    urls, checks = list(dict.fromkeys(map(str, seeds))), []
+    urls, checks = list(dict.fromkeys(map(parse_start_url, urls))), []
     inside_hosts = (*settings.crawl.inside_hosts, *(map(host_of, urls) if is_own_network else ()))
     crawl = replace(settings.crawl, contact=contact, inside_hosts=inside_hosts, rendered=RENDER_AUTOMATICALLY)
     check_contact(crawl, tuple(urls), contact)

@@ -26,7 +26,6 @@ from domain.message import error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
 from domain.site_check import CheckState, SiteCheck
-from extractor.settings import ExtractSettings
 from pipeline.page_source import LoadedPage, run_isolated
 from pipeline.runs.timetable import check_start_times
 from pipeline.settings import Settings
@@ -79,7 +78,7 @@ def check_site(
     except SettingsError as error:
         check = replace(active_check, schedule_problem=error_message(error))
     try:
-        check = SiteProbe(settings.crawl, settings.extract, report, sleep).run(check)
+        check = SiteProbe(settings, report, sleep).run(check)
     except SiteProblemError as problem:
         check = problem.check
     except Exception as error:
@@ -107,16 +106,10 @@ def describe_check(check: SiteCheck) -> str:
 class SiteProbe:
     """Sends the requests of one check. Use `run` once."""
 
-    def __init__(
-        self,
-        settings: CrawlSettings,
-        extract: ExtractSettings,
-        report: ReportCheck,
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._settings = replace(settings, total_timeout=min(settings.total_timeout, MAX_FETCH_SECONDS))
+    def __init__(self, settings: Settings, report: ReportCheck, sleep: Callable[[float], None]) -> None:
+        self._settings = replace(settings.crawl, total_timeout=min(settings.crawl.total_timeout, MAX_FETCH_SECONDS))
         self._deadline = time.monotonic() + MAX_CHECK_SECONDS
-        self._extract = extract
+        self._extract = settings.extract
         self._report = report
         self._sleep = sleep
         self._response_seconds = 0.0

@@ -16,11 +16,7 @@ from pipeline.site_tables import add_urls
 
 
 def import_sites(
-    settings: Settings,
-    sites: SiteList,
-    is_preview: bool = False,
-    is_forced: bool = False,
-    is_own_network: bool = False,
+    settings: Settings, sites: SiteList, is_preview: bool = False, is_forced: bool = False, is_own_network: bool = False
 ) -> Iterator[str]:
     """Check sites and add their start URLs to the settings file. Yields lines about each site and the result.
 

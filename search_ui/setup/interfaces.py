@@ -101,10 +101,7 @@ class SetupBackend(Protocol):
         """Save the answers about the sample pages, in their order."""
 
     def details_problem(self, contact: str, daily_at: str, quiet_hours: str) -> str:
-        """Return the code of what is wrong with the details of the last form, "" for nothing.
-
-        That is `contact_missing`, `contact_example`, `contact_not_ascii`, `contact_invalid` or `quiet_start`.
-        """
+        """Return the code (`[setup]` in names.toml) of what is wrong with the last form, "" for nothing."""
 
     def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
         """Save the details of the last form; they are valid."""
@@ -113,7 +110,4 @@ class SetupBackend(Protocol):
         """Return the settings file that `finish` writes."""
 
     def finish(self) -> SetupResult:
-        """Create the account, write the settings file and start the first run.
-
-        Raises PlumblineError. What was done before the error stays, and the next call continues.
-        """
+        """Create the account, write the settings file, start the first run. Raises PlumblineError; can be repeated."""
