@@ -404,7 +404,7 @@ def test_a_failed_night_its_stage_and_its_reason_are_seen_without_a_click(
             place = page.locator("#failing", has_text=text)
             expect(place).to_be_in_viewport(ratio=1)
         expect(page.locator("#alerts li")).to_contain_text(error)
-        expect(page.locator("#minutes-title")).to_be_attached()
+        expect(page.locator("#durations-title")).to_be_attached()
         assert page.locator("figure.chart").first.locator("rect.part").last.bounding_box()["height"] > 0  # type: ignore[index]
         assert faults(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
