@@ -106,17 +106,20 @@ class RunTable:
     def since_last_success(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
         """Return the newest complete run without errors, and all later runs that did not succeed, newest first.
 
-        The first element is None if there is no such run. An active run counts as not successful.
+        The first element is None if there is no such run. An active run counts as not successful. The success of a
+        partial run says nothing about complete runs, but about earlier runs of the same command.
         """
         runs_after: list[PipelineRun] = []
+        repeated_commands: set[str] = set()
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
                 run = run_from_row(row)
                 if run.current_state(is_lock_held=False) is RunState.DONE:
-                    if run.is_partial:
-                        continue  # the success of a partial run says nothing about complete runs
-                    return run, runs_after
-                runs_after.append(run)
+                    if not run.is_partial:
+                        return run, runs_after
+                    repeated_commands.add(run.command)
+                elif run.command not in repeated_commands:
+                    runs_after.append(run)
         return None, runs_after
 
 

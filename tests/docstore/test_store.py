@@ -408,6 +408,12 @@ def test_runs_and_their_reports(store: Store) -> None:
     assert failed.last_stage is not None and failed.last_stage.error == "no disk"
     assert store.runs.since_last_success() == (done, [failed])
 
+    for command, is_killed in (("run --until crawl", True), ("run --until crawl", False)):
+        partial_id = store.runs.start(command)
+        if not is_killed:
+            store.runs.finish(partial_id, [crawled])
+    assert store.runs.since_last_success() == (done, [failed])  # only the repeated one has succeeded
+
 
 def test_a_run_that_an_older_program_noted_is_done(store: Store) -> None:
     row = {"stage": "crawl", "counts": {"fetched": 1}, "seconds": 0.5, "notes": []}
