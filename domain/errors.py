@@ -12,9 +12,6 @@ from domain.message import Message
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.concept import Concept
-    from domain.term import LexiconEntry
-
 
 class PlumblineError(Exception):
     """An error that the administrator can resolve. Its arguments are those of a `Message`, or a message."""
@@ -111,33 +108,6 @@ class LexiconError(PlumblineError):
 
 class TopicError(PlumblineError):
     """A topic does not exist, its file cannot be read, or a decision on it is invalid."""
-
-
-class DictionaryError(LexiconError):
-    """A dictionary file has invalid lines.
-
-    `line_errors` lists all of them as (line number from 1, reason), `valid_entries` the entries of all other lines.
-    """
-
-    def __init__(
-        self, text: str, line_errors: tuple[tuple[int, str], ...], valid_entries: "tuple[LexiconEntry, ...]" = ()
-    ) -> None:
-        super().__init__(text)
-        self.line_errors = line_errors
-        self.valid_entries = valid_entries
-
-
-class ConceptFileError(DictionaryError):
-    """A file of concepts has invalid concepts, and nothing was imported.
-
-    `line_errors` lists all of them as (line number or 0, reason), `valid_concepts` the other concepts.
-    """
-
-    def __init__(
-        self, text: str, line_errors: tuple[tuple[int, str], ...], valid_concepts: "tuple[Concept, ...]" = ()
-    ) -> None:
-        super().__init__(text, line_errors)
-        self.valid_concepts = valid_concepts
 
 
 class ConcurrentEditError(LexiconError):

@@ -1,6 +1,7 @@
 """Terms of the domain and published versions of the lexicon."""
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +11,8 @@ SENTENCES_STEP = "relations"
 """The step after indexing, or after term mining in a run without it."""
 RELATED_TERMS_STEP = "related_terms"
 """The part of this step that needs the index."""
+LineError = tuple[int, str]
+"""Line number of a file (0: unknown), and what is wrong there."""
 AUTOMATIC_ACTOR = "(automatic)"
 """Actor of decisions and versions without a person. No account can have this name."""
 
@@ -76,6 +79,8 @@ class DefinitionSource(StrEnum):
     GONE = "gone"  # the store does not have the article any more
 
 
+MAX_SYNONYMS = 150
+"""Synonyms or broader terms of a term, and terms of a concept in all languages."""
 MAX_DEFINITION_CHARS = 2000
 """Length of a definition that a reviewer writes."""
 
@@ -226,6 +231,19 @@ class Lexicon:
         old_entries = {(entry.text, entry.frequency) for entry in previous.entries}
         new_entries = {(entry.text, entry.frequency) for entry in self.entries}
         return sorted({text for text, _ in old_entries ^ new_entries})
+
+
+def join_terms(terms: Iterable[str], separator: str) -> str:
+    """Return terms as one text for `split_terms`. A term that contains the separator is in double quotes."""
+    special = {separator.strip(), '"'}
+    quoted_terms = ('"' + term.replace('"', '""') + '"' if special & set(term) else term for term in terms)
+    return separator.join(quoted_terms)
+
+
+def split_terms(text: str, separator: str) -> tuple[str, ...]:
+    """Return the distinct terms of a text that a person or `join_terms` wrote."""
+    cells = next(csv.reader([" ".join(text.split())], delimiter=separator, skipinitialspace=True), [])
+    return tuple(dict.fromkeys(filter(None, map(str.strip, cells))))
 
 
 WordsBeforeAndAfter = tuple[tuple[str, ...], tuple[str, ...]]

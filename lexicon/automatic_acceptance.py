@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from domain.term import Term, TermStatus
-from lexicon.jieba_dictionary import find_term_error
+from lexicon.jieba_dictionary import has_candidate_shape
 from text.domain_terms import is_domain_term
 from text.pinyin import has_han
 from text.scripts import language_of_term
@@ -75,7 +75,7 @@ def select_confident_terms(
         and not may_be_name(term.text, base_segmenter)
         and not is_phrase(term.text, base_segmenter)
         and not may_be_identifier(term.text)
-        and not find_term_error(term.text)
+        and has_candidate_shape(term.text)
     ]
 
 

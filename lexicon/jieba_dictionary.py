@@ -1,4 +1,4 @@
-"""The lexicon as lines of a jieba user dictionary. A file is read completely or not at all.
+"""The lexicon as lines of a jieba user dictionary, and which texts can be terms.
 
     页岩气 100 n          word, frequency, tag
     PDC钻头 n             without a frequency the segmenter chooses one
@@ -9,11 +9,10 @@ jieba itself loads most invalid lines silently. This module reports each invalid
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from domain.errors import DictionaryError
 from domain.message import Message
-from domain.term import Lexicon, LexiconEntry
+from domain.term import Lexicon, LexiconEntry, LineError
 from text.folding import word_key
 from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
 from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, RjiebaSegmenter, base_segmenter
@@ -27,10 +26,13 @@ JIEBA_TAGS = frozenset(_JIEBA_TAG_LIST.split())
 
 MAX_INPUT_CHARS = 10_000  # characters of a word before anything is done with it
 _TOO_LONG_ERROR = Message("longer than {limit} characters", limit=MAX_WORD_CHARS)
-MAX_LISTED_ERRORS = 50  # bad lines named in full in one error
-_ALLOWED_PUNCTUATION = "-+#&%./'·_ "
-_ALLOWED_FINAL_PUNCTUATION = "+#%"
-_FORBIDDEN_CATEGORIES = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
+MAX_CANDIDATE_CHARS = 64
+_CANDIDATE_PUNCTUATION = "-+#&%./'·_ "
+_CANDIDATE_FINAL_PUNCTUATION = "+#%"
+_BLANKS = re.compile(r"[^\S\x00-\x1f\x85]+")
+_FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs"})  # control, invisible, undecodable
+_JOINERS = "\u200c\u200d"  # invisible, but part of the spelling in Persian and Indian scripts
+_NONCHARACTERS = "\ufffe\uffff"  # XML forbids them
 _INTEGER = re.compile("[0-9]+")
 _NUMBER_LIKE = re.compile(r"[-+]?[0-9][0-9.,eE+-]*")
 _HAN = re.compile(f"[{HAN}]")
@@ -50,28 +52,29 @@ def decode_dictionary(content: bytes) -> str:
     return content.decode("utf-8-sig", "surrogateescape")
 
 
-def parse_dictionary(text: str) -> list[LexiconEntry]:
-    """Return the entries of dictionary lines, words in NFKC. Blank lines are skipped.
+def parse_dictionary(text: str) -> tuple[list[LexiconEntry], list[LineError]]:
+    """Return the entries of dictionary lines, words in NFKC, and the invalid lines. Blank lines are skipped."""
+    return parse_lines(text, parse_dictionary_line)
 
-    Raises:
-        DictionaryError: some lines are invalid; the error names all of them. The caller must not apply any entry.
-    """
+
+def parse_lines(
+    text: str, parse: Callable[[str], LexiconEntry | str | None]
+) -> tuple[list[LexiconEntry], list[LineError]]:
+    """Return the entries of the lines of a text, and the invalid lines."""
     lines = enumerate(text.split("\n"), start=1)
-    return collect_entries((line_number, parse_dictionary_line(line.removesuffix("\r"))) for line_number, line in lines)
+    return collect_entries((line_number, parse(line.removesuffix("\r"))) for line_number, line in lines)
 
 
-def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> list[LexiconEntry]:
-    """Return the entries of numbered, parsed lines.
+def collect_entries(
+    lines: Iterable[tuple[int, LexiconEntry | str | None]],
+) -> tuple[list[LexiconEntry], list[LineError]]:
+    """Return the entries of numbered, parsed lines, and the lines that are invalid or repeat a word.
 
     Args:
         lines: line number, and an entry, the reason why the line is invalid, or None for a blank line.
-
-    Raises:
-        DictionaryError: some lines are invalid or repeat a word. `line_errors` has all errors, the message the first
-            50, and `valid_entries` the entries of the other lines.
     """
     entries: list[LexiconEntry] = []
-    errors: list[tuple[int, str]] = []
+    errors: list[LineError] = []
     first_line: dict[str, int] = {}
     for line_number, entry in lines:
         if isinstance(entry, LexiconEntry):
@@ -82,12 +85,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
             errors.append((line_number, entry))
         elif entry:
             entries.append(entry)
-    if errors:
-        listed_errors = "; ".join(f"line {line_number}: {error}" for line_number, error in errors[:MAX_LISTED_ERRORS])
-        remainder = f"; and {len(errors) - MAX_LISTED_ERRORS} more lines" if len(errors) > MAX_LISTED_ERRORS else ""
-        message = f"dictionary not applied: {listed_errors}{remainder}"
-        raise DictionaryError(message, tuple(errors), tuple(entries))
-    return entries
+    return entries, errors
 
 
 def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
@@ -106,16 +104,40 @@ def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
 
 
 def find_term_error(text: str) -> str | None:
-    """Return a short reason why `text` is not a valid lexicon word, or None if it is valid."""
-    if not text.strip(" "):
+    """Return a short reason why `text` cannot be a term, or None: it has 1 to 100 characters that can be written."""
+    if not text.strip():
         return Message("no term")
     if len(text) > MAX_WORD_CHARS:
         return _TOO_LONG_ERROR
-    if error := _character_error(text) or _shape_error(text):
-        return error
-    if mixed_script_reason(text):
-        return Message("contains letters of several scripts")
-    return _word_error(text)
+    for char in text:
+        if "\udc80" <= char <= "\udcff":  # of `decode_dictionary`
+            return Message("not UTF-8; save the file as UTF-8")
+        is_forbidden = unicodedata.category(char) in _FORBIDDEN_CATEGORIES and char not in _JOINERS
+        if is_forbidden or char in _NONCHARACTERS:
+            return Message("contains the forbidden character {codepoint}", codepoint=f"U+{ord(char):04X}")
+    return None
+
+
+def has_candidate_shape(text: str) -> bool:
+    """Return True if a text that no person chose may be a term: no phrase, number with measure word, or symbols."""
+    if find_term_error(text) or len(text) > MAX_CANDIDATE_CHARS or mixed_script_reason(text):
+        return False
+    if not all(unicodedata.category(c)[0] in "LMN" or _HAN.match(c) or c in _CANDIDATE_PUNCTUATION for c in text):
+        return False
+    # A Chinese character that the base dictionary lacks can be a word, such as an element's name (𬭊, 鏿).
+    if len(text) < 2 and (not _HAN.match(text) or base_segmenter().has_word(text)):
+        return False
+    has_letter = any(char.isalpha() or _HAN.match(char) for char in text)
+    is_final = text[-1].isalnum() or _HAN.match(text[-1]) or text[-1] in _CANDIDATE_FINAL_PUNCTUATION
+    if not (has_letter and (text[0].isalnum() or _HAN.match(text[0]))):
+        return False
+    if not (is_final or unicodedata.category(text[-1])[0] == "M") or "  " in text or _SPACE_BESIDE_HAN.search(text):
+        return False
+    words, tags = zip(*base_segmenter().tag(text), strict=True)
+    if not _FUNCTION_WORDS.isdisjoint((words[0], words[-1])) or not _PHRASE_WORDS.isdisjoint(words):
+        return False
+    is_quantity = tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:])
+    return not (is_quantity and ("t" in tags or text[0].isdecimal()))
 
 
 def parse_dictionary_line(line: str) -> LexiconEntry | str | None:
@@ -132,7 +154,7 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
     """Return the entry of the parts of a line ("" for a missing part), or the reason why they are invalid."""
     if len(word) > MAX_INPUT_CHARS:  # before NFKC, which can expand a character to eighteen
         return _TOO_LONG_ERROR
-    word = unicodedata.normalize("NFKC", word)
+    word = _BLANKS.sub(" ", unicodedata.normalize("NFKC", word)).strip(" ")
     if error := _frequency_error(frequency):
         return error
     if tag and tag not in JIEBA_TAGS:
@@ -153,57 +175,6 @@ def _frequency_error(digits: str) -> str | None:
     if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
         return Message("the frequency is above {limit}", limit=MAX_FREQUENCY)
     return None if int(digits) else Message("the frequency is 0; leave it out to have one chosen")
-
-
-def _character_error(text: str) -> str | None:
-    for char in text:
-        category = unicodedata.category(char)
-        if category == "Cn" and _HAN.match(char):
-            continue  # assigned in a later Unicode version than Python's
-        if category in _FORBIDDEN_CATEGORIES:
-            return Message("contains the forbidden character {codepoint}", codepoint=f"U+{ord(char):04X}")
-        if category[0] == "Z" and char != " ":
-            return Message(
-                "contains the space character {codepoint}; use an ordinary space", codepoint=f"U+{ord(char):04X}"
-            )
-        if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
-            return Message("contains the symbol “{sign}”", sign=char)
-    return None
-
-
-def _shape_error(text: str) -> str | None:
-    # A Chinese character that the base dictionary lacks can be a word, such as an element's name (𬭊, 鏿).
-    if len(text) < 2 and (not _HAN.match(text) or base_segmenter().has_word(text)):
-        return Message("a single character")
-    if not any(char.isalpha() or _HAN.match(char) for char in text):
-        return Message("contains no letter")
-    if not (text[0].isalnum() or _HAN.match(text[0])):
-        return Message("begins with the symbol “{sign}”", sign=text[0])
-    if not (
-        text[-1].isalnum()
-        or _HAN.match(text[-1])
-        or unicodedata.category(text[-1])[0] == "M"
-        or text[-1] in _ALLOWED_FINAL_PUNCTUATION
-    ):
-        return Message("ends with the symbol “{sign}”", sign=text[-1])
-    return None
-
-
-def _word_error(text: str) -> str | None:
-    if "  " in text or _SPACE_BESIDE_HAN.search(text):
-        return Message(
-            "contains a space in a Chinese term; a line is: term, frequency, tag, separated by single spaces"
-        )
-    words, tags = zip(*base_segmenter().tag(text), strict=True)
-    edge_word = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
-    if edge_word:
-        return Message("begins or ends with “{word}”", word=edge_word)
-    inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
-    if inner_word:
-        return Message("contains “{word}”: a phrase, not a term", word=inner_word)
-    if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
-        return Message("a number with a measure word, or a date")
-    return None
 
 
 def create_domain_segmenter(lexicon: Lexicon) -> RjiebaSegmenter:

@@ -17,7 +17,7 @@ MAX_SENTENCES = 5_000  # that contain a changed term
 
 
 def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) -> VersionCheck:
-    """Segment known sentences with two versions, and find the new terms of `after` that must not be published.
+    """Segment known sentences with two versions, and find the new terms of `after` that make it worse.
 
     Args:
         before: The published version.

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from domain.message import Message, value_text
+from domain.term import join_terms
 from search_ui import api
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
@@ -120,7 +121,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(number=value_text, from_json=json.loads)
+    app.jinja_env.filters.update(number=value_text, from_json=json.loads, join_terms=join_terms)
     init_site(app, SiteContext(load_settings, solr, backend, administration, search_log, query_vectors, clock))
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)

@@ -32,8 +32,10 @@ def _load_simplified() -> dict[str, str]:
 SIMPLIFIED_BY_TRADITIONAL: Mapping[str, str] = _load_simplified()
 _FOLD_TABLE = {**_FULL_WIDTH, **SIMPLIFIED_BY_TRADITIONAL}
 _FOLDABLE_OR_SURROGATE = re.compile(f"[\ud800-\udfff{''.join(_FOLD_TABLE)}]")
-# Inside a term, all dash-like and joining signs of one meaning are equal, and all blanks are equal.
-_TERM_FOLD_TABLE = _FOLD_TABLE | dict(zip("－‐‑‒–−／＋．＃＆％＿＇’\t\u00a0\u3000", "------/+.#&%_''   ", strict=True))
+# Inside a term, all dash-like and joining signs of one meaning, brackets and blanks of one kind are equal.
+_TERM_FOLD_TABLE = _FOLD_TABLE | dict(
+    zip("－‐‑‒–−／＋．＃＆％＿＇’（）［］：\t\u00a0\u3000", "------/+.#&%_''()[]:   ", strict=True)
+)
 _TERM_FOLDABLE = re.compile(f"[{''.join(_TERM_FOLD_TABLE)}]")
 
 INSIDE_WORD_RE = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")

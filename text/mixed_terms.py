@@ -4,7 +4,7 @@ jieba splits a text into blocks of Chinese and ASCII word characters before the 
 a slash or a Greek letter spans blocks and is never found. `AI` in the dictionary splits `OpenAI`. Matching is
 case-sensitive. Every term that is not purely Chinese is therefore matched here, before jieba: leftmost-longest, with
 case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with an optional blank
-between a Latin and a Chinese letter.
+beside Chinese characters and others of scripts without blanks.
 
 Terms and texts are read in units: a run of letters and digits, or any other character, with the blank before it. The
 matcher looks up the beginnings of terms by unit. The work at each position is bounded by the units of the longest
@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from text.folding import fold_term, word_key
-from text.scripts import ALPHABETIC, HAN
+from text.folding import fold_term, normalize_text, word_key
+from text.scripts import ALPHABETIC, HAN, is_unspaced
 
 _HAN_TERM = re.compile("[\u4e00-\u9fd5]{2,}")  # one word of jieba
 _BREAK_IN_HAN = re.compile(f"(?<=[{HAN}])[ \r\n]{{1,3}}(?=[{HAN}])")  # as in solr_conf/schema.xml
@@ -32,6 +32,11 @@ class TermMatch(NamedTuple):
     start: int
     end: int
     key: str
+
+
+def term_keys(term: str) -> set[str]:
+    """Return the `word_key`s of a term as it is written, and as the index has it (`text.folding.normalize_text`)."""
+    return {word_key(term), word_key(normalize_text(term))} - {""}
 
 
 class MixedTermMatcher:
@@ -69,7 +74,7 @@ class MixedTermMatcher:
         matches = [TermMatch(first.start(), position, prefix)] if self._is_term_by_prefix[prefix] else []
         while unit := _UNIT.match(text, position):
             blank, chars = unit.groups()
-            prefix += " " + chars if blank and not _is_script_boundary(prefix[-1], chars[0]) else chars
+            prefix += " " + chars if blank and not (is_unspaced(prefix[-1]) or is_unspaced(chars)) else chars
             if (is_term := self._is_term_by_prefix.get(prefix)) is None:
                 break
             position = unit.end()
@@ -84,7 +89,7 @@ class TermFinder:
     def __init__(self, terms: Iterable[str]) -> None:
         import rjieba  # import on demand: it takes 0.2 s
 
-        self._term_by_key = {word_key(term): term for term in terms}
+        self._term_by_key = {key: term for term in terms for key in term_keys(term)}
         self._han_keys = frozenset(filter(_HAN_TERM.fullmatch, self._term_by_key))
         # With no dictionary but the terms, jieba's list of all possible words is twenty times as fast as the matcher.
         self._han_words: rjieba.Jieba = rjieba.Jieba.empty()  # type: ignore[no-untyped-call]
@@ -106,8 +111,3 @@ def _first_pattern(firsts: Iterable[str]) -> str:
     other_chars = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
     parts = [f"(?<!{ALPHABETIC})[{alphabetic}]{ALPHABETIC}*"] if alphabetic else []
     return "|".join([*parts, f"[{other_chars}]"] if other_chars else parts)
-
-
-def _is_script_boundary(left: str, right: str) -> bool:
-    """True between a Latin and a Chinese letter, where a blank is optional."""
-    return left.isalnum() and right.isalnum() and bool(_ALPHABETIC.match(left)) != bool(_ALPHABETIC.match(right))

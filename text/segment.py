@@ -16,13 +16,13 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from text.folding import fold_width, word_key
-from text.mixed_terms import MixedTermMatcher
+from text.mixed_terms import MixedTermMatcher, term_keys
 from text.scripts import ALPHABETIC, FOREIGN_LETTER
 
 if TYPE_CHECKING:
     import rjieba
 
-MAX_WORD_CHARS = 64
+MAX_WORD_CHARS = 100
 _FOREIGN_TAG = "eng"  # jieba's tag of Latin words
 MAX_FREQUENCY = 1_000_000  # jieba's maximum is 883,634; the sum of its dictionary is 60 million
 
@@ -73,7 +73,7 @@ class RjiebaSegmenter:
         self._jieba = self._load_dictionary(han_words)
         self._tag_by_han_word = {text: tag for text, _, tag in han_words}
         mixed_words = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
-        self._tag_by_mixed_key = {word_key(text): tag for text, tag in mixed_words}
+        self._tag_by_mixed_key = {key: tag for text, tag in mixed_words for key in term_keys(text)}
         self._mixed_matcher = MixedTermMatcher(self._tag_by_mixed_key)
 
     def _load_dictionary(self, words: Sequence[DictionaryWord]) -> Any:

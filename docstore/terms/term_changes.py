@@ -29,11 +29,10 @@ from domain.review import (
     status_with_two_reviewers,
 )
 from domain.storable_text import sanitize_text
-from domain.term import ConceptTermStatus, DefinitionSource, TermStatus
+from domain.term import MAX_SYNONYMS, ConceptTermStatus, DefinitionSource, TermStatus
+from text.segment import MAX_WORD_CHARS
 
 BATCH_SIZE = 500
-MAX_SYNONYMS = 40  # per term: a concept has terms in several languages
-MAX_SYNONYM_CHARS = 64
 
 
 def definition_source_values(change: TermChange) -> dict[str, str]:
@@ -118,11 +117,11 @@ def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
         raise LexiconError(
             "“{term}” has too many synonyms or broader terms. Maximum: {limit}.", term=text, limit=MAX_SYNONYMS
         )
-    if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
+    if too_long := [word[:40] for word in synonyms if len(word) > MAX_WORD_CHARS]:
         words_too_long = tuple(f"{word} ..." for word in too_long)
         raise LexiconError(
             "A synonym or broader term is too long ({words}). Maximum: {limit} characters.",
-            limit=MAX_SYNONYM_CHARS,
+            limit=MAX_WORD_CHARS,
             words=words_too_long,
         )
     return synonyms

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from lexicon.c_value.candidates import WordSpan
-from lexicon.jieba_dictionary import find_term_error
+from lexicon.jieba_dictionary import has_candidate_shape
 from text.background_frequencies import iter_jieba_dictionary
 from text.segment import base_segmenter
 
@@ -47,7 +47,7 @@ def is_unfit_text(text: str) -> bool:
     Texts that end with a version (`Python 3.11`) or contain an onomatopoeia (`哈哈哈`) are unfit too. Reviewers can
     still add them.
     """
-    if _VERSION_SUFFIX.search(text) or find_term_error(text) is not None:
+    if _VERSION_SUFFIX.search(text) or not has_candidate_shape(text):
         return True
     return any(tag == "o" for _, tag in base_segmenter().tag(text))
 

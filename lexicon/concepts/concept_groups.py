@@ -211,6 +211,16 @@ def normalize_terms(terms: Sequence[ConceptTerm]) -> tuple[ConceptTerm, ...]:
     return tuple(sorted_terms)
 
 
+def add_texts(term: ConceptTerm, definition: str, source: str, note: str) -> ConceptTerm:
+    """Return a term with further texts."""
+    return replace(
+        term,
+        definition=join_texts([term.definition, definition]),
+        source=join_texts([term.source, source]),
+        note=join_texts([term.note, note]),
+    )
+
+
 def join_texts(texts: Iterable[str]) -> str:
     """Return the different non-empty texts in one, with `TEXT_SEPARATOR` between them."""
     return TEXT_SEPARATOR.join(dict.fromkeys(text for text in texts if text))

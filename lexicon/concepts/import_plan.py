@@ -5,21 +5,32 @@ with a stored concept adds its terms to that concept.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain, compress
 
 from domain.concept import Concept, create_concept_id
 from domain.message import Message
 from domain.review import TermEdit
-from domain.term import ConceptTerm, ConceptTermStatus, DefinitionChoice, TermStatus
+from domain.term import (
+    MAX_SYNONYMS,
+    STATUS_ORDER,
+    ConceptTerm,
+    ConceptTermStatus,
+    DefinitionChoice,
+    LineError,
+    TermStatus,
+)
 from domain.term_relation import RelatedPair
-from lexicon.concepts.checks import concept_file_error, concept_reason
+from lexicon.concepts.checks import complete_concept, concept_reason
 from lexicon.concepts.concept_groups import ConceptGroup, ConceptIndex, normalize_terms
-from lexicon.concepts.related_import import find_hierarchical_pairs, plan_related_pairs, resolve_related
+from lexicon.concepts.related_import import drop_hierarchical_pairs, plan_related_pairs, resolve_related
 from text.folding import word_key
 
 OWN_ID = re.compile("c[0-9a-f]{16}")
+MAX_NAMED_CONCEPTS = 10  # of a cycle
+MAX_CYCLES = 100  # with more, the concepts of the file get no broader concepts
 MAIN_LANGUAGE = "zh"  # of the entry of the lexicon, because only Chinese needs it for segmentation
 
 
@@ -35,13 +46,14 @@ class ConceptChange:
 class ImportPlan:
     """The changes of an import, the edits of terms that make them, and the number of concepts without a change.
 
-    `label_by_id` has the name of each concept, after the import.
+    `label_by_id` has the name of each concept, after the import. `errors` say what is not imported, and why.
     """
 
     changes: tuple[ConceptChange, ...]
     edits: tuple[TermEdit, ...]
     unchanged_count: int
     label_by_id: Mapping[str, str]
+    errors: tuple[LineError, ...] = ()
 
     @property
     def added_count(self) -> int:
@@ -94,62 +106,89 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
         index: The stored concepts.
         has_relations: False if the format of the file has no broader concepts; those of stored concepts stay. Related
             concepts are then named by their terms, all of which must be in the file or the store.
-
-    Raises:
-        ConceptFileError: a concept has terms of two stored concepts, broader concepts form a cycle, or related concepts
-            are invalid. All of them are named.
     """
     matches, errors = _match_concepts(concepts, index)
     find_by_id, find_by_term = _build_resolvers(matches, index)
     find_related_id = find_by_id if has_relations else find_by_term
-    stored_ids = [match.stored_id for match in matches]
-    related_ids, related_errors = resolve_related(concepts, stored_ids, find_related_id, is_complete=not has_relations)
+    related_ids, related_errors = resolve_related(
+        [match.concept for match in matches],
+        [match.stored_id for match in matches],
+        find_related_id,
+        is_complete=not has_relations,
+    )
+    merged_concepts = []
+    for match in matches:
+        broader_ids = {find_by_id(reference) for reference in match.concept.broader_ids} - {""}
+        merged_concepts.append(_merge(match, broader_ids, has_relations))
+    head_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
+    head_by_id |= {concept.concept_id: _choose_head(concept, index) for concept in merged_concepts}
+    edges, cycle_errors = _drop_cycles(merged_concepts, index)
+    errors += [*related_errors, *cycle_errors, *drop_hierarchical_pairs(related_ids, edges, head_by_id)]
     replaced_ids = {match.stored_id for match in matches if match.is_same and match.concept.related_ids is not None}
     changes = []
-    for match in matches:
+    for match, concept in zip(matches, merged_concepts, strict=True):
         before = match.group.concept if match.group else None
-        broader_ids = {find_by_id(reference) for reference in match.concept.broader_ids} - {""}
         kept_ids = {
             other_id
             for other_id in (before and before.related_ids) or ()
             if not {match.stored_id, other_id} <= replaced_ids
         }
-        all_related_ids = kept_ids.union(related_ids.get(match.stored_id, ()))
-        changes.append(ConceptChange(before, _merge(match, broader_ids, all_related_ids, has_relations)))
-    head_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
-    head_by_id |= {change.after.concept_id: _choose_head(change.after, index) for change in changes}
-    edges = _broader_edges(changes, index)
-    errors += [*related_errors, *find_hierarchical_pairs(related_ids, edges, head_by_id)]
-    if error := _find_cycle(changes, index):
-        errors.append(error)
-    if errors:
-        raise concept_file_error([(0, error) for error in errors])
+        all_related_ids = tuple(sorted(kept_ids.union(related_ids.get(match.stored_id, ()))))
+        after = replace(concept, broader_ids=tuple(edges[match.stored_id]), related_ids=all_related_ids)
+        changes.append(ConceptChange(before, after))
     effective_changes = [change for change in changes if change.before != change.after]
     related_pairs = plan_related_pairs(
         [(change.before, change.after) for change in effective_changes], head_by_id, index
     )
-    edits = [
-        edit
+    edits_by_id = {
+        change.after.concept_id: _edits(change, index, head_by_id, related_pairs.get(change.after.concept_id, ()))
         for change in effective_changes
-        for edit in _edits(change, index, head_by_id, related_pairs.get(change.after.concept_id, ()))
-    ]
-    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes), head_by_id)
+    }
+    for concept_id, edits in list(edits_by_id.items()):
+        count = max(len(words) for edit in edits for words in (edit.synonyms or (), edit.broader_terms or ()))
+        if count > MAX_SYNONYMS:
+            reason = Message(
+                "it has {count} terms or broader concepts; at most {limit} are allowed", count=count, limit=MAX_SYNONYMS
+            )
+            errors.append(concept_reason(head_by_id[concept_id], reason))
+            del edits_by_id[concept_id]
+    return ImportPlan(
+        tuple(change for change in effective_changes if change.after.concept_id in edits_by_id),
+        tuple(chain.from_iterable(edits_by_id.values())),
+        len(changes) - len(effective_changes),
+        head_by_id,
+        tuple((0, error) for error in errors),
+    )
 
 
 def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[list[_Match], list[Message]]:
-    """Return the concepts of a file with their stored concepts, and the reasons why some cannot be imported."""
+    """Return the concepts of a file with their stored concepts, and what cannot be imported with the reasons.
+
+    A term of another stored concept stays there.
+    """
     matches, errors = [], []
     label_by_stored_id: dict[str, str] = {}
-    for concept in concepts:
-        group, error = _find_stored(concept, index)
-        if group is not None and error is None:
+    for file_concept in concepts:
+        group = _find_stored(file_concept, index)
+        own_terms = []
+        for term in file_concept.terms:
+            owner = index.find_by_term(term.text)
+            if owner in (None, group):
+                own_terms.append(term)
+            else:
+                values = {"term": term.text, "other": owner.concept.label}
+                reason = Message("the term “{term}” is already in concept “{other}”", **values)
+                errors.append(concept_reason(file_concept.label, reason))
+        concept = complete_concept(file_concept, own_terms)
+        if group and isinstance(concept, Concept):
             other = label_by_stored_id.setdefault(group.concept.concept_id, concept.label)
             if other != concept.label:
-                error = _two_concepts_error(concept, other, concept.label)
-        if error is not None:
-            errors.append(error)
-        stored_id = group.concept.concept_id if group else _stored_id(concept.concept_id)
-        matches.append(_Match(concept, group, stored_id))
+                concept = Message("it matches the same stored concept as “{other}”", other=other)
+        if isinstance(concept, Message):
+            errors.append(concept_reason(file_concept.label, concept))
+        else:
+            stored_id = group.concept.concept_id if group else _stored_id(concept.concept_id)
+            matches.append(_Match(concept, group, stored_id))
     return matches, errors
 
 
@@ -174,27 +213,11 @@ def _build_resolvers(
     return find_by_id, find_by_term
 
 
-def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, Message | None]:
-    """Return the stored concept of a concept, and the reason why it cannot be imported."""
-    group = index.find_by_id(concept.concept_id) if concept.concept_id else None
-    for source_id in concept.source_ids:
-        group = group or index.find_by_id(source_id)
-    for term in concept.terms:
-        other_group = index.find_by_term(term.text)
-        if other_group is None or other_group is group:
-            continue
-        if group is not None:
-            return group, _two_concepts_error(concept, group.concept.label, other_group.concept.label, term.text)
-        group = other_group
-    return group, None
-
-
-def _two_concepts_error(concept: Concept, first: str, second: str, term: str = "") -> Message:
-    if term:
-        return concept_reason(
-            concept.label, Message("the term “{term}” is already in concept “{other}”", term=term, other=second)
-        )
-    return concept_reason(concept.label, Message("it matches the same stored concept as “{other}”", other=first))
+def _find_stored(concept: Concept, index: ConceptIndex) -> ConceptGroup | None:
+    """Return the stored concept of a concept: by its ids, else by its terms, the preferred ones first."""
+    groups = [index.find_by_id(known_id) for known_id in (concept.concept_id, *concept.source_ids) if known_id]
+    terms = sorted(concept.terms, key=lambda term: STATUS_ORDER.index(term.status))
+    return next(filter(None, (*groups, *(index.find_by_term(term.text) for term in terms))), None)
 
 
 def _stored_id(file_id: str) -> str:
@@ -202,8 +225,8 @@ def _stored_id(file_id: str) -> str:
     return file_id if OWN_ID.fullmatch(file_id) else create_concept_id()
 
 
-def _merge(match: _Match, broader_ids: set[str], related_ids: Collection[str], has_relations: bool) -> Concept:
-    """Return the concept as it is stored after the import."""
+def _merge(match: _Match, broader_ids: set[str], has_relations: bool) -> Concept:
+    """Return the concept as it is stored after the import, without related concepts."""
     concept = match.concept
     source_ids = set(concept.source_ids)
     if concept.concept_id and not OWN_ID.fullmatch(concept.concept_id):
@@ -214,7 +237,6 @@ def _merge(match: _Match, broader_ids: set[str], related_ids: Collection[str], h
             concept_id=match.stored_id,
             source_ids=tuple(sorted(source_ids)),
             broader_ids=tuple(sorted(broader_ids)),
-            related_ids=tuple(sorted(related_ids)),
         )
     stored_concept = match.group.concept
     if not (match.is_same and has_relations):
@@ -226,7 +248,6 @@ def _merge(match: _Match, broader_ids: set[str], related_ids: Collection[str], h
         tuple(sorted(broader_ids)),
         concept.category or stored_concept.category,
         stored_concept.is_automatic,
-        tuple(sorted(related_ids)),
     )
 
 
@@ -250,22 +271,22 @@ def _union(new_terms: Sequence[ConceptTerm], stored_terms: Sequence[ConceptTerm]
     return normalize_terms([*merged_terms, *stored_by_key.values()])
 
 
-def _broader_edges(changes: Sequence[ConceptChange], index: ConceptIndex) -> Mapping[str, Sequence[str]]:
-    """Return the ids of broader concepts by concept id, after the import."""
-    edges = {change.after.concept_id: change.after.broader_ids for change in changes}
-    return {group.concept.concept_id: group.concept.broader_ids for group in index.groups} | edges
-
-
-def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> Message | None:
-    """Return the error of a cycle of broader concepts that the import would make."""
-    label_by_id = {change.after.concept_id: change.after.label for change in changes}
-    edges = _broader_edges(changes, index)
-    if _find_id_cycle(_broader_edges((), index)):  # the store has a cycle already: check the concepts of the file only
-        edges = {change.after.concept_id: change.after.broader_ids for change in changes}
-    labels = [label_by_id.get(concept_id, concept_id) for concept_id in _find_id_cycle(edges)]
-    if not labels:
-        return None
-    return concept_reason(labels[0], Message("its broader concepts form a cycle: {labels}", labels=" > ".join(labels)))
+def _drop_cycles(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[dict[str, tuple[str, ...]], list[Message]]:
+    """Return the ids of broader concepts by concept id after the import, without those that form a cycle, and why."""
+    file_edges = {concept.concept_id: concept.broader_ids for concept in concepts}
+    label_by_id = {concept.concept_id: concept.label for concept in concepts}
+    stored_edges = {group.concept.concept_id: group.concept.broader_ids for group in index.groups}
+    # If the store has a cycle already, check the concepts of the file only.
+    edges = file_edges if _find_id_cycle(stored_edges) else stored_edges | file_edges
+    errors: list[Message] = []
+    while cycle := _find_id_cycle(edges):
+        labels = " > ".join(label_by_id.get(concept_id, concept_id) for concept_id in cycle[:MAX_NAMED_CONCEPTS])
+        has_too_many = len(errors) >= MAX_CYCLES
+        for concept_id in file_edges.keys() if has_too_many else file_edges.keys() & set(cycle):
+            edges[concept_id] = () if has_too_many else tuple(i for i in edges[concept_id] if i not in cycle)
+        reason = Message("its broader concepts form a cycle: {labels}", labels=labels)
+        errors.append(concept_reason(label_by_id.get(cycle[0], cycle[0]), reason))
+    return stored_edges | edges, errors
 
 
 def _find_id_cycle(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:
@@ -283,7 +304,8 @@ def _choose_head(concept: Concept, index: ConceptIndex) -> str:
     group = index.find_by_id(concept.concept_id)
     if group is not None and group.head.text in {term.text for term in preferred_terms}:
         return group.head.text
-    return next((term for term in preferred_terms if term.language == MAIN_LANGUAGE), preferred_terms[0]).text
+    is_main = (term.language.partition("-")[0] == MAIN_LANGUAGE for term in preferred_terms)
+    return next(compress(preferred_terms, is_main), preferred_terms[0]).text
 
 
 def _edits(

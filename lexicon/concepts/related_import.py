@@ -5,7 +5,7 @@ the relation at neither of them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from domain.concept import Concept
 from domain.message import Message
@@ -13,14 +13,14 @@ from domain.term_relation import RelatedPair
 from lexicon.concepts.checks import concept_reason
 from lexicon.concepts.concept_groups import ConceptIndex, is_hierarchical
 
-RelatedIds = Mapping[str, Collection[str]]
+RelatedIds = Mapping[str, set[str]]
 """Ids of related concepts by concept id, in both directions."""
 
 
 def resolve_related(
     concepts: Sequence[Concept], stored_ids: Sequence[str], find_id: Callable[[str], str], is_complete: bool
 ) -> tuple[RelatedIds, list[Message]]:
-    """Return the related concepts of a file, and the errors of the file.
+    """Return the related concepts of a file, and the errors of the file, which relate nothing.
 
     Args:
         concepts: The concepts of the file.
@@ -47,19 +47,21 @@ def resolve_related(
     return related_ids, errors
 
 
-def find_hierarchical_pairs(
+def drop_hierarchical_pairs(
     related_ids: RelatedIds, broader_ids: Mapping[str, Sequence[str]], label_by_id: Mapping[str, str]
 ) -> Iterator[Message]:
-    """Yield an error for each pair of related concepts of which one is broader; SKOS excludes this.
+    """Remove each pair of related concepts of which one is broader, and yield the reason; SKOS excludes this.
 
     Args:
-        related_ids: The relations of the file.
+        related_ids: The relations of the file; they are changed.
         broader_ids: Ids of broader concepts by concept id, after the import.
         label_by_id: Names of the concepts.
     """
     pairs = {(min(first, second), max(first, second)) for first, ids in related_ids.items() for second in ids}
     for first, second in sorted(pairs):
         if is_hierarchical(first, second, broader_ids):
+            related_ids[first].discard(second)
+            related_ids[second].discard(first)
             label = label_by_id[second]
             yield concept_reason(
                 label_by_id[first], Message("“{other}” is related and also a broader or narrower concept", other=label)

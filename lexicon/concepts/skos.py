@@ -2,13 +2,14 @@
 
 skos:prefLabel, skos:altLabel and skos:hiddenLabel are preferred, admitted and deprecated terms. skos:definition,
 dcterms:source and skos:note belong to the first term of their language. Labels of SKOS-XL carry the source and the note
-of other terms.
+of other terms. A resource with such a label is a concept, also without the type skos:Concept; one of this type without
+them has its rdfs:label.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from rdflib import RDF, SKOS, BNode, Graph, Literal, Namespace, URIRef
+from rdflib import OWL, RDF, RDFS, SKOS, BNode, Graph, Literal, Namespace, URIRef
 from rdflib.namespace import DCTERMS
 from rdflib.term import Node
 
@@ -16,7 +17,7 @@ from domain.concept import Concept
 from domain.message import Message
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from lexicon.concepts.checks import ParsedConcept, to_single_line
-from lexicon.concepts.concept_groups import join_texts, normalize_terms
+from lexicon.concepts.concept_groups import add_texts, join_texts, normalize_terms
 from text.scripts import language_of_term
 
 SKOSXL = Namespace("http://www.w3.org/2008/05/skos-xl#")
@@ -95,16 +96,28 @@ def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
     except Exception as error:  # noqa: BLE001  # rdflib raises many types for invalid documents
         line = getattr(error, "lines", 0)
         text = "not valid XML: {detail}" if is_xml else "not valid Turtle: {detail}"
+        # What was read before the error counts.
         yield int(line) + 1 if line else 0, Message(text, detail=to_single_line(str(error))[:150])
-        return
     category_by_subject = {
         member: str(collection).removeprefix(CLASS_PREFIX)
         for collection, member in graph.subject_objects(SKOS.member)
         if str(collection).startswith(CLASS_PREFIX)
     }
-    for subject in sorted(set(graph.subjects(RDF.type, SKOS.Concept)), key=str):
+    for subject in sorted(_find_concepts(graph), key=str):
         category = category_by_subject.get(subject, "")
         yield 0, _read_concept(graph, subject, TermClass(category) if category in set(TermClass) else TermClass.NONE)
+
+
+def _find_concepts(graph: Graph) -> set[Node]:
+    """Return the resources that have the type or a label of a concept, and are no scheme or collection."""
+    label_names = [namespace[name] for name in LABEL_NAME_BY_STATUS.values() for namespace in (SKOS, SKOSXL)]
+    concepts = {
+        *graph.subjects(RDF.type, SKOS.Concept),
+        *(node for name in label_names for node in graph.subjects(name)),
+    }
+    schemes = {*graph.objects(None, SKOS.inScheme), *graph.subjects(SKOS.hasTopConcept), *graph.subjects(SKOS.member)}
+    types = (SKOS.ConceptScheme, SKOS.Collection, SKOS.OrderedCollection, OWL.Ontology)
+    return concepts - schemes - {node for name in types for node in graph.subjects(RDF.type, name)}
 
 
 def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
@@ -117,7 +130,10 @@ def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
             text, language = to_single_line(str(literal)), _detect_language(literal)
             term = terms.setdefault((text, language), ConceptTerm(text, language, status))
             if node is not None:
-                terms[text, language] = _add_texts(graph, node, term, _text_languages(graph, node))
+                terms[text, language] = _add_notes(graph, node, term, _text_languages(graph, node))
+    if not terms:
+        texts = ((to_single_line(str(label)), _detect_language(label)) for label in graph.objects(subject, RDFS.label))
+        terms = {key: ConceptTerm(*key, ConceptTermStatus.PREFERRED) for key in sorted(texts)}
     first_terms: dict[str, ConceptTerm] = {}
     for term in normalize_terms(list(terms.values())):
         first_terms.setdefault(term.language, term)
@@ -125,7 +141,7 @@ def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
     for language, term in first_terms.items():
         languages = {language, ""} if language == other_language else {language}
         foreign = _text_languages(graph, subject) - first_terms.keys() if language == other_language else set()
-        terms[term.text, language] = _add_texts(graph, subject, term, languages | foreign)
+        terms[term.text, language] = _add_notes(graph, subject, term, languages | foreign)
     broader = {*graph.objects(subject, SKOS.broader), *graph.subjects(SKOS.narrower, subject)}
     related = {*graph.objects(subject, SKOS.related), *graph.subjects(SKOS.related, subject)}
     return Concept(
@@ -152,7 +168,7 @@ def _text_languages(graph: Graph, owner: Node) -> set[str]:
     return {_read_text(graph, value)[1] for value in graph.objects(owner)}
 
 
-def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collection[str]) -> ConceptTerm:
+def _add_notes(graph: Graph, owner: Node, term: ConceptTerm, languages: Collection[str]) -> ConceptTerm:
     """Return the term with the definition, source and note that `owner` has in these languages ("": no language)."""
 
     def join_values(*predicates: Node) -> str:
@@ -160,14 +176,7 @@ def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collecti
         texts = (_read_text(graph, value) for value in values)
         return join_texts(sorted(text for text, language in texts if language in languages))
 
-    return ConceptTerm(
-        term.text,
-        term.language,
-        term.status,
-        join_texts([term.definition, join_values(SKOS.definition)]),
-        join_texts([term.source, join_values(DCTERMS.source)]),
-        join_texts([term.note, join_values(*NOTE_PROPERTIES)]),
-    )
+    return add_texts(term, join_values(SKOS.definition), join_values(DCTERMS.source), join_values(*NOTE_PROPERTIES))
 
 
 def _read_text(graph: Graph, value: Node) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Concepts as TBX-Basic (ISO 30042:2019, style DCA).
 
-An import also reads the style DCT, and the names of TBX 2 (termEntry, langSet, tig, ntig). Entities and DTDs are never
-loaded.
+An import also reads the style DCT, and the names of TBX 2 (termEntry, langSet, tig, ntig) and of TBX-Min (entry,
+langGroup, termGroup). Entities and DTDs are never loaded.
 """
 
 import io
@@ -13,14 +13,17 @@ from lxml import etree
 from domain.concept import Concept
 from domain.message import Message
 from domain.term import ConceptTerm, ConceptTermStatus
-from lexicon.concepts.checks import ParsedConcept
-from lexicon.concepts.concept_groups import join_texts
+from lexicon.concepts.checks import ParsedConcept, assign_statuses, concept_reason
+from lexicon.concepts.concept_groups import add_texts, join_texts
 
 NAMESPACE = "urn:iso:std:iso:30042:ed-2"
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-CONCEPT_TAGS = frozenset({"conceptEntry", "termEntry"})
-LANGUAGE_TAGS = frozenset({"langSec", "langSet"})
-TERM_TAGS = frozenset({"termSec", "tig", "ntig"})
+CONCEPT_TAGS = frozenset({"conceptEntry", "termEntry", "entry"})
+LANGUAGE_TAGS = frozenset({"langSec", "langSet", "langGroup"})
+TERM_TAGS = frozenset({"termSec", "tig", "ntig", "termGroup"})
+GROUP_TAGS = frozenset({"termGrp", "termNoteGrp", "adminGrp"})
+STATUS_TYPES = frozenset({"administrativestatus", "normativeauthorization", "termstatus", "usagestatus", "status"})
+MAX_SYNTAX_ERRORS = 50
 # TBX-Basic has no types for these references.
 BROADER_TEXT, RELATED_TEXT, SOURCE_ID_TEXT = "broader", "related", "source id"
 SOURCE_ID_NOTE = "source id: "  # start of the note with an id that is no URL: other targets of xref are invalid
@@ -33,11 +36,10 @@ DCA_TAG_BY_CATEGORY: Mapping[str, str] = {
     "definition": "descrip",
     "source": "admin",
     "administrativeStatus": "termNote",
+    "normativeAuthorization": "termNote",
+    "termStatus": "termNote",
     "crossReference": "ref",
     "externalCrossReference": "xref",
-}
-STATUS_BY_TBX_STATUS = {name: status for status, name in TBX_STATUS_BY_STATUS.items()} | {
-    "supersededTerm-admn-sts": ConceptTermStatus.DEPRECATED
 }
 
 
@@ -96,7 +98,7 @@ def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
 
 
 def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
-    """Yield the concepts of a TBX document, each with its line number."""
+    """Yield the concepts of a TBX document, each with its line number, and what is wrong in the document."""
     events = etree.iterparse(
         io.BytesIO(content),
         events=("start", "end"),
@@ -105,28 +107,39 @@ def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
         load_dtd=False,
         remove_comments=True,
         remove_pis=True,
+        recover=True,
     )
     depth = 0
     try:
         for event, element in events:
             depth += 1 if event == "start" else -1
+            line = element.sourceline or 0
             if event == "start" and depth == 1 and (error := _find_root_error(element)):
-                yield element.sourceline or 0, error
+                yield line, error
                 return
             if event == "end" and _local_name(element) in CONCEPT_TAGS:
-                yield element.sourceline or 0, _read_concept(element)
+                reasons: list[Message] = []
+                concept = _read_concept(element, reasons)
+                has_entity = next(element.iter(etree.Entity), None) is not None
+                reasons += [Message("it has an XML entity, which is not read")] if has_entity else []
+                yield from ((line, concept_reason(concept.concept_id, reason)) for reason in reasons)
+                if not has_entity:
+                    yield line, concept
                 element.clear()
     except etree.XMLSyntaxError as error:
         yield error.lineno or 0, Message("not valid XML: {detail}", detail=error.msg[:150])
+        return
+    for entry in events.error_log.filter_from_errors()[:MAX_SYNTAX_ERRORS]:
+        yield entry.line, Message("not valid XML: {detail}", detail=entry.message[:150])
 
 
 def _find_root_error(root: Any) -> str | None:
     dtd = root.getroottree().docinfo.internalDTD
     if dtd is not None and any(True for _ in dtd.iterentities()):
         return Message("the file declares XML entities, which are not read")
-    if _local_name(root) not in ("tbx", "martif"):
+    if _local_name(root).lower() not in ("tbx", "martif"):
         return Message("the file is not TBX")
-    if root.get("style", "dca") not in ("dca", "dct"):
+    if root.get("style", "dca").lower() not in ("dca", "dct"):
         return Message("only TBX of the styles DCA and DCT can be read; convert the file")
     return None
 
@@ -148,11 +161,12 @@ def _children(element: Any, names: Iterable[str]) -> Iterator[Any]:
     return (child for child in element if _local_name(child) in names)
 
 
-def _read_concept(entry: Any) -> Concept:
+def _read_concept(entry: Any, reasons: list[Message]) -> Concept:
+    """Return a concept, and append what is wrong with the statuses of its terms to `reasons`."""
     _convert_to_dca(entry)
     terms: list[ConceptTerm] = []
     for section in _children(entry, LANGUAGE_TAGS):
-        terms += _read_language(section)
+        terms += _read_language(section, reasons)
     source_ids = []
     # A definition or note at the concept belongs to the language that it names, else to the first term.
     for language, definition, source, note in _iter_entry_texts(entry):
@@ -161,7 +175,7 @@ def _read_concept(entry: Any) -> Concept:
             continue
         index = next((n for n, term in enumerate(terms) if term.language == language), 0)
         if terms:
-            terms[index] = _add_texts(terms[index], definition, source, note)
+            terms[index] = add_texts(terms[index], definition, source, note)
     broader_ids, related_ids = [], []
     for reference in _children(entry, ("ref", "xref")):
         meaning = (reference.get("type"), _full_text(reference))
@@ -193,46 +207,34 @@ def _iter_entry_texts(entry: Any) -> Iterator[tuple[str, str, str, str]]:
                 yield item.get(XML_LANG, language).lower(), _full_text(item), source, notes
 
 
-def _read_language(section: Any) -> list[ConceptTerm]:
+def _read_language(section: Any, reasons: list[Message]) -> list[ConceptTerm]:
     language = section.get(XML_LANG) or section.get("lang") or ""
     sections = [_term_parts(child) for child in _children(section, TERM_TAGS)]
-    statuses = [_read_status(parts) for parts in sections]
-    if ConceptTermStatus.PREFERRED not in statuses and None in statuses:
-        statuses[statuses.index(None)] = ConceptTermStatus.PREFERRED
-    terms = [
-        ConceptTerm(_first_text(parts, "term"), language, status or ConceptTermStatus.ADMITTED)
-        for parts, status in zip(sections, statuses, strict=True)
-    ]
+    terms, errors = assign_statuses(
+        [ConceptTerm(_first_text(parts, "term"), language) for parts in sections], list(map(_read_status, sections))
+    )
+    reasons += [error for _, error in errors]
     for index, parts in enumerate(sections):
-        terms[index] = _add_texts(terms[index], "", join_texts(_typed_texts(parts, "admin", "source")), "")
+        terms[index] = add_texts(terms[index], "", join_texts(_typed_texts(parts, "admin", "source")), "")
         for _, definition, source, note in _iter_entry_texts(parts):
-            terms[index] = _add_texts(terms[index], definition, source, note)
+            terms[index] = add_texts(terms[index], definition, source, note)
     if terms:
-        first = statuses.index(ConceptTermStatus.PREFERRED) if ConceptTermStatus.PREFERRED in statuses else 0
+        first = next((n for n, term in enumerate(terms) if term.status is ConceptTermStatus.PREFERRED), 0)
         for _, definition, source, note in _iter_entry_texts(section):
-            terms[first] = _add_texts(terms[first], definition, source, note)
+            terms[first] = add_texts(terms[first], definition, source, note)
     return terms
 
 
 def _term_parts(section: Any) -> list[Any]:
-    """Return the elements of a term; the parts of a `termGrp` of TBX 2 count as its own."""
-    return [part for child in section for part in (child if _local_name(child) == "termGrp" else (child,))]
+    """Return the elements of a term; the parts of a group of TBX 2 count as its own."""
+    return [
+        part for child in section for part in (_term_parts(child) if _local_name(child) in GROUP_TAGS else (child,))
+    ]
 
 
-def _read_status(parts: Iterable[Any]) -> ConceptTermStatus | None:
-    names = _typed_texts(parts, "termNote", "administrativeStatus")
-    return next((STATUS_BY_TBX_STATUS[name] for name in names if name in STATUS_BY_TBX_STATUS), None)
-
-
-def _add_texts(term: ConceptTerm, definition: str, source: str, note: str) -> ConceptTerm:
-    return ConceptTerm(
-        term.text,
-        term.language,
-        term.status,
-        join_texts([term.definition, definition]),
-        join_texts([term.source, source]),
-        join_texts([term.note, note]),
-    )
+def _read_status(parts: Iterable[Any]) -> str:
+    notes = (part for part in parts if _local_name(part) == "termNote")
+    return next((_full_text(note) for note in notes if note.get("type", "").lower() in STATUS_TYPES), "")
 
 
 def _typed_texts(parts: Iterable[Any], name: str, category: str) -> list[str]:

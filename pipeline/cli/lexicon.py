@@ -1,6 +1,6 @@
 """The `plumb lexicon` commands to mine, import, export and publish terms. Review commands: lexicon_review.py."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,21 +9,19 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from domain.concept import Concept, ConceptFormat
-from domain.errors import ConceptFileError, DictionaryError, LexiconError
+from domain.concept import ConceptFormat
+from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import LexiconEntry, Term, TermStatus
+from domain.term import Term, TermStatus
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.concepts.formats import (
     CONCEPT_FORMATS,
-    detect_concept_format,
     ensure_file_size,
-    parse_concept_file,
 )
-from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
+from lexicon.jieba_dictionary import decode_dictionary
 from lexicon.jieba_segmenter import base_jieba_segmenter
 from lexicon.publishing import NothingToPublishError
-from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
+from lexicon.word_lists import FORMATTERS, PARSERS
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_line, print_lines, print_table_or_json, stderr_console
@@ -150,7 +148,9 @@ def reject_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 @with_engine
 def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
-    edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
+    edits = [
+        TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(map(str.strip, terms))
+    ]
     decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
     print_line(f"added {len(decision.changes)} terms; {next_step(decision)}")
 
@@ -169,98 +169,38 @@ def next_step(decision: ReviewDecision) -> str:
 @click.option(
     "--format", "concept_format", type=click.Choice(CONCEPT_FORMATS), help="Format of a file of concepts [detected]."
 )
-@click.option("--preview", is_flag=True, help="Show what a file of concepts would add and change.")
-@click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines or concepts and import the rest.")
+@click.option("--preview", is_flag=True, help="Show what a file would add and change.")
+@click.option("--leave-out-bad", is_flag=True, hidden=True, expose_value=False)  # scripts of earlier versions have it
 @click.pass_context
 def import_terms(
-    context: click.Context,
-    file: Path,
-    list_format: str | None,
-    concept_format: ConceptFormat | None,
-    preview: bool,
-    leave_out_bad: bool,
+    context: click.Context, file: Path, list_format: str | None, concept_format: ConceptFormat | None, preview: bool
 ) -> None:
     """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle) or CSV.
 
-    A word list is a jieba dictionary, a THUOCL list, a list with one term per line, or CSV. Nothing is imported if a
-    line or a concept is invalid, unless --leave-out-bad is given.
+    A word list is a jieba dictionary, a THUOCL list, a list with one term per line, or CSV. Invalid lines and concepts
+    are printed to standard error; all others are imported.
     """
     settings = load_call_settings(context)
     ensure_file_size(file.name, file.stat().st_size)
     content = read_file(file)
-    if list_format is None:
-        concept_format = concept_format or detect_concept_format(file.name, content)
-    if concept_format:
-        if list_format:
-            raise click.UsageError("pass --form for a word list, or --format for concepts")
-        concepts = read_concepts(content, concept_format, leave_out_bad)
-        with open_engine(settings) as engine:
-            print_lines(import_concepts(engine, concepts, concept_format, preview))
-        return
-    if preview:
-        raise click.UsageError("--preview needs a file of concepts: TBX, SKOS or CSV with a column `concept id`")
-    text = decode_dictionary(content)
-    entries = parse_entries(text, list_format or detect_word_list_format(file.name, text), leave_out_bad)
+    if list_format and concept_format:
+        raise click.UsageError("pass --form for a word list, or --format for concepts")
     with open_engine(settings) as engine:
-        from pipeline.lexicon_stage.lexicon_review import edit_for_entry
-
-        edits = [edit_for_entry(entry) for entry in entries]
-        decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-        print_line(f"added {len(entries)} terms; {next_step(decision)}")
-
-
-def read_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
-    """Parse a file of concepts. Raises ConceptFileError for invalid concepts; with `leave_out_bad`, prints them."""
-    try:
-        return parse_concept_file(content, concept_format)
-    except ConceptFileError as error:
-        if not (leave_out_bad and error.valid_concepts):
-            raise
-        print_bad_lines(error.line_errors)
-        return list(error.valid_concepts)
-
-
-def import_concepts(
-    engine: "Engine", concepts: Sequence[Concept], concept_format: ConceptFormat, preview: bool
-) -> Iterator[str]:
-    """Import concepts, or only preview the import. Yields the lines to print."""
-    review = open_review(engine)
-    plan = review.plan_import(concepts, concept_format)
-    for change in plan.changes if preview else ():
-        removed_lines, added_lines = plan.lines(change)
-        yield f"{change.after.label}{'' if change.before else ' (new)'}"
-        yield from (f"  - {line}" for line in removed_lines)
-        yield from (f"  + {line}" for line in added_lines)
-    counts = f"{plan.added_count} new, {len(plan.changes) - plan.added_count} changed, {plan.unchanged_count} unchanged"
-    if preview:
-        yield f"would import {counts}; nothing was changed"
-        return
-    decision = review.import_concepts(plan, terminal_user())
-    yield f"imported concepts: {counts}; {next_step(decision)}"
-
-
-def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:
-    """Parse a term list and print its invalid lines.
-
-    Raises DictionaryError or LexiconError for invalid lines unless `leave_out_bad`.
-    """
-    if leave_out_bad:
-        entries, bad_lines = parse_valid_lines(text, list_format)
-        print_bad_lines(bad_lines)
-        return entries
-    try:
-        return parse_word_list(text, list_format)
-    except DictionaryError as error:
-        if len(error.line_errors) <= MAX_LISTED_ERRORS:
-            raise
-        print_bad_lines(error.line_errors)
-        raise LexiconError(f"nothing imported: {len(error.line_errors)} invalid lines (listed above)") from error
-
-
-def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
-    """Print (line number, reason) pairs to standard error."""
-    for number, reason in bad_lines:
-        print_line(f"line {number}: {reason}", stderr_console)
+        review = open_review(engine)
+        plan = review.preview_import(file.name, content, list_format, concept_format)
+        for number, reason in plan.errors:
+            print_line(f"line {number}: {reason}" if number else reason, stderr_console)
+        if plan.is_useless:
+            raise LexiconError(f"nothing imported: {len(plan.errors)} invalid lines (listed above)")
+        counts = f"{plan.size}: " + ", ".join(f"{count} {name}" for name, count in plan.counts.items())
+        if preview:
+            for change in plan.changes:
+                print_line(f"{change.label}{' (new)' if change.is_new else ''}")
+                print_lines(f"  - {line}" for line in change.removed_lines)
+                print_lines(f"  + {line}" for line in change.added_lines)
+            print_line(f"would import {counts}; nothing was changed")
+        else:
+            print_line(f"imported {counts}; {next_step(review.import_file(plan, terminal_user()))}")
 
 
 @lexicon.command("export")

@@ -8,7 +8,7 @@ from docstore.store import Store
 from docstore.terms.review import RelatedTerms, TermReview
 from domain.batches import batched
 from domain.concept import Concept, ConceptFormat, create_concept_id
-from domain.errors import ConceptFileError, LexiconError
+from domain.errors import LexiconError
 from domain.message import Message
 from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import ConceptTerm, Definition, Lexicon, LexiconEntry, Term, TermStatus
@@ -26,7 +26,7 @@ from lexicon.publishing import NothingToPublishError, build_next_version, ensure
 from lexicon.version_check import check_version
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from pipeline.lexicon_stage.candidate_kinds import find_candidates_of_kind, judge_kinds
-from pipeline.lexicon_stage.version_changes import version_changes
+from pipeline.lexicon_stage.version_changes import format_entry, version_changes
 from search_ui.review.lexicon_tools import ConceptPreview, ImportPreview, LexiconTools, VersionChange, VersionProposal
 
 TERMS_PER_QUERY = 500
@@ -102,24 +102,36 @@ class LexiconReview(TermReview):
                 raise LexiconError("The lexicon has no version {version}.", version=number)
         return version_changes(table.load_version(before), table.load_version(after))
 
-    def import_list(self, name: str, content: bytes, actor: str) -> Message:
-        """Accept the terms or concepts of a file named `name`. Returns what was imported.
-
-        Raises DictionaryError if some lines or concepts are invalid. It lists all of them, and nothing is imported.
-        """
-        concept_format = detect_concept_format(name, content)
+    def preview_import(
+        self, name: str, content: bytes, list_format: str | None = None, concept_format: ConceptFormat | None = None
+    ) -> ImportPreview:
+        """Return what the import of a file of terms or concepts named `name` would do. Formats: None is detected."""
+        concept_format = concept_format or (None if list_format else detect_concept_format(name, content))
         if concept_format:
             plan = self.plan_concepts(content, concept_format)
-            self.import_concepts(plan, actor)
-            return Message(
-                "Concepts imported: {concepts}, with {terms} terms. They take effect when you publish.",
-                concepts=len(plan.changes),
-                terms=sum(len(change.after.terms) for change in plan.changes),
+            changes = [
+                ConceptPreview(item.after.label, item.before is None, *plan.lines(item)) for item in plan.changes
+            ]
+            concept_count, term_count = len(plan.changes), sum(len(item.after.terms) for item in plan.changes)
+            return ImportPreview(
+                plan.edits, changes, plan.unchanged_count, import_size(term_count, concept_count), plan.errors
             )
         text = decode_dictionary(content)
-        entries = parse_word_list(text, detect_word_list_format(name, text))
-        self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
-        return Message("Terms imported: {n}. They take effect when you publish.", n=len(entries))
+        entries, errors = parse_word_list(text, list_format or detect_word_list_format(name, text))
+        table = self.store.lexicons
+        known_entries = build_next_version(table.accepted_terms(), table.load_latest()).entries
+        lines = {entry.text: format_entry(entry) for entry in known_entries}
+        changes = [
+            ConceptPreview(entry.text, entry.text not in lines, list(filter(None, [lines.get(entry.text)])), [line])
+            for entry in entries
+            if lines.get(entry.text) != (line := format_entry(entry))
+        ]
+        edits = list(map(edit_for_entry, entries))
+        return ImportPreview(edits, changes, len(entries) - len(changes), import_size(len(entries)), errors)
+
+    def import_file(self, preview: ImportPreview, actor: str) -> ReviewDecision:
+        """Accept the terms or concepts of a file."""
+        return self.store.review_history.apply(ReviewDecisionKind.ADD, preview.edits, actor)
 
     def export(self, list_format: str, version: int | None = None) -> str:
         """Return the newest version, or an older one, in a list format."""
@@ -156,22 +168,13 @@ class LexiconReview(TermReview):
 
     def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
         """Return what the import of a file of concepts would do."""
-        return self.plan_import(parse_concept_file(content, concept_format), concept_format)
+        concepts, errors = parse_concept_file(content, concept_format)
+        plan = self.plan_import(concepts, concept_format)
+        return replace(plan, errors=(*errors, *plan.errors))
 
     def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
         """Return what the import of concepts would do."""
         return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
-
-    def preview_import(self, name: str, content: bytes) -> ImportPreview:
-        """Return what the import of a file of concepts would add and change. Raises the errors of `import_list`."""
-        concept_format = detect_concept_format(name, content)
-        if concept_format is None:
-            raise LexiconError("only files of concepts have a preview: TBX, SKOS, or CSV with the column “concept id”")
-        plan = self.plan_concepts(content, concept_format)
-        changes = tuple(
-            ConceptPreview(item.after.label, item.before is None, *plan.lines(item)) for item in plan.changes
-        )
-        return ImportPreview(changes, plan.unchanged_count)
 
     def find_concept(self, text: str) -> Concept | None:
         """Return the concept of an accepted term, without those of its synonyms; None for another text."""
@@ -190,11 +193,10 @@ class LexiconReview(TermReview):
         group = index.find_by_term(text)
         if group is None or group.head.text != text:
             raise LexiconError("“{term}” is not an accepted term with a concept of its own", term=text)
-        try:
-            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms), related_ids=None))])
-            plan = plan_import(concepts, index, has_relations=False)
-        except ConceptFileError as error:
-            raise LexiconError(error.line_errors[0][1]) from error
+        concepts, errors = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms), related_ids=None))])
+        plan = plan_import(concepts, index, has_relations=False)
+        for _, error in (*errors, *plan.errors):
+            raise LexiconError(error)
         edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
         return self.store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
 
@@ -225,6 +227,13 @@ class LexiconReview(TermReview):
             tuple(change for change in changes if change.text not in resegmented_texts),
             check,
         )
+
+
+def import_size(term_count: int, concept_count: int = 0) -> Message:
+    """Return `1 concept, 2 terms`, or `2 terms` for a list without concepts."""
+    terms = Message("1 term", "{n} terms", n=term_count)
+    concepts = Message("1 concept", "{n} concepts", n=concept_count)
+    return Message("{concepts}, {terms}", concepts=concepts, terms=terms) if concept_count else terms
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

@@ -17,7 +17,7 @@ from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
 from domain.operation import MAX_LIST_LENGTH, Field
 from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
+from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus, split_terms
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, read_texts
 from search_ui.context import current_site, remember_choice, render_page, wants_json
@@ -185,7 +185,7 @@ def change_term() -> BaseResponse:
     form = request.form
     text, operation_name, value = (form.get(name, "") for name in ("term", "what", "value"))
     version = expected_version(form)
-    words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
+    words = split_terms(value.replace("，", ","), ",")
     operations: dict[str, Callable[[TermReview], ReviewDecision]] = {
         "class": lambda review: review.apply(
             ReviewDecisionKind.CLASSIFY,

@@ -1,13 +1,13 @@
 """What the lexicon stage does for the review pages. Stages never import each other, so `pipeline` hands it over."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstore.terms.review import RelatedTerms
 from domain.concept import Concept, ConceptFormat
 from domain.message import Message
-from domain.review import CandidateKind, ReviewDecision
-from domain.term import ConceptTerm, Lexicon, Term, VersionCheck
+from domain.review import CandidateKind, ReviewDecision, TermEdit
+from domain.term import ConceptTerm, Lexicon, LineError, Term, VersionCheck
 from text.segment import Segmenter
 
 
@@ -30,7 +30,7 @@ class VersionProposal:
         segmenter: Segmenter with the proposed version.
         word_changes: Changes that affect segmentation.
         other_changes: Changes that do not affect segmentation.
-        check: What the changes do to known sentences, and which terms must not be published.
+        check: What the changes do to known sentences, and which terms make the segmentation worse.
     """
 
     published_lexicon: Lexicon
@@ -43,7 +43,7 @@ class VersionProposal:
 
 @dataclass(frozen=True)
 class ConceptPreview:
-    """What an import would do to a concept: the lines of text that describe it lose some and gain others."""
+    """What an import would do to a concept or term: the lines of text that describe it lose some and gain others."""
 
     label: str
     is_new: bool
@@ -53,10 +53,32 @@ class ConceptPreview:
 
 @dataclass(frozen=True)
 class ImportPreview:
-    """The concepts that an import would add or change, and the number of the other concepts of the file."""
+    """What the import of a file would do.
 
+    Attributes:
+        edits: The edits of terms that the import makes.
+        changes: The concepts or, of a word list, the terms that it would add or change.
+        unchanged_count: Number of the other concepts or terms of the file.
+        size: What is imported: `1 concept, 2 terms`.
+        errors: Lines of the file that are not imported, or not as they are, with the reason.
+    """
+
+    edits: Sequence[TermEdit]
     changes: Sequence[ConceptPreview]
     unchanged_count: int
+    size: Message
+    errors: Sequence[LineError]
+
+    @property
+    def is_useless(self) -> bool:
+        """True if nothing of the file can be imported."""
+        return bool(self.errors) and not (self.edits or self.unchanged_count)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Numbers of new, changed and unchanged concepts or terms."""
+        new_count = sum(change.is_new for change in self.changes)
+        return {"new": new_count, "changed": len(self.changes) - new_count, "unchanged": self.unchanged_count}
 
 
 @dataclass(frozen=True)
@@ -69,8 +91,8 @@ class LexiconTools:
     publish: Callable[[str, str], Lexicon]
     revert: Callable[[int, str], Lexicon]
     difference: Callable[[int, int], list[VersionChange]]
-    import_list: Callable[[str, bytes, str], Message]
     preview_import: Callable[[str, bytes], ImportPreview]
+    import_file: Callable[[ImportPreview, str], ReviewDecision]
     export: Callable[[str], str]
     export_concepts: Callable[[ConceptFormat], bytes]
     find_concept: Callable[[str], Concept | None]

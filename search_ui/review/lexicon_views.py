@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.concept import ConceptFormat
-from domain.errors import DictionaryError, LexiconError
+from domain.errors import LexiconError
 from domain.review import TermStatistics
 from domain.term import TermStatus
 from search_ui.accounts import require_role
@@ -109,36 +109,36 @@ def revert() -> BaseResponse:
 @blueprint.post("/import")
 @require_role(Role.REVIEWER)
 def import_list() -> BaseResponse:
-    """Import an uploaded list of terms or concepts, completely or not at all; with `preview`, show the changes."""
+    """Import the valid part of an uploaded list of terms or concepts, and name the rest; or show a preview of it."""
     upload = request.files.get("list")
     if upload is None or not upload.filename:
         flash(translate("No file selected."))
         return redirect(url_for("review.pages.versions"), 303)
-    tools, content = current_site().administration.lexicon_tools, upload.read()
+    tools = current_site().administration.lexicon_tools
+    is_preview = "preview" in request.form
     try:
-        if "preview" in request.form:
-            preview = tools.preview_import(upload.filename, content)
-            return render_page(
-                "review_import.html",
-                name=clean_text(upload.filename),
-                changes=preview.changes[:MAX_CHANGES_SHOWN],
-                more=len(preview.changes) - MAX_CHANGES_SHOWN,
-                new_count=sum(change.is_new for change in preview.changes),
-                total=len(preview.changes),
-                unchanged_count=preview.unchanged_count,
-            )
-        message = tools.import_list(upload.filename, content, current_account_name())
-    except DictionaryError as error:
-        faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
-        hidden_count = len(error.line_errors) - len(faults)
-        return render_page(
-            "review_faults.html", 422, name=clean_text(upload.filename), faults=faults, more=hidden_count
-        )
+        preview = tools.preview_import(upload.filename, upload.read())
+        if not is_preview and not preview.is_useless:
+            tools.import_file(preview, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
-    else:
-        flash(translate_message(message))
-    return redirect(url_for("review.pages.versions"), 303)
+        return redirect(url_for("review.pages.versions"), 303)
+    size = translate_message(preview.size)
+    if not is_preview and not preview.errors:
+        flash(translate("Imported: {size}. They take effect when you publish.", size=size))
+        return redirect(url_for("review.pages.versions"), 303)
+    return render_page(
+        "review_import.html",
+        422 if preview.is_useless else 200,
+        name=clean_text(upload.filename),
+        preview=preview,
+        size=size,
+        is_preview=is_preview,
+        changes=preview.changes[:MAX_CHANGES_SHOWN] if is_preview else (),
+        more=len(preview.changes) - MAX_CHANGES_SHOWN if is_preview else 0,
+        faults=[(number, translate_message(fault)) for number, fault in preview.errors[:MAX_ERRORS_SHOWN]],
+        more_faults=len(preview.errors) - MAX_ERRORS_SHOWN,
+    )
 
 
 @blueprint.get("/export/<form>")

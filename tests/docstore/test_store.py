@@ -20,7 +20,6 @@ from warcio.archiveiterator import ArchiveIterator
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.reports.runs import stage_run_from_report, stages_from_json
 from docstore.store import Store
-from docstore.terms.term_changes import MAX_SYNONYM_CHARS, MAX_SYNONYMS
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, gzip_member, response_record
 from docstore.warc_reader import read_warc
 from domain.article import document_id
@@ -30,7 +29,7 @@ from domain.index_change import IndexOperation, IndexResult
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from domain.run import RunState, StageRun
-from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from domain.term import MAX_SYNONYMS, Lexicon, LexiconEntry, Term, TermStatus
 from tests.builders import (
     ARTICLE,
     add,
@@ -374,7 +373,7 @@ class TestLexicon:
                 [f"w{n}" for n in range(MAX_SYNONYMS + 1)],
                 f"has too many synonyms or broader terms. Maximum: {MAX_SYNONYMS}",
             ),
-            ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "Maximum: 64 characters"),
+            ("页岩气", ["长" * 101], "Maximum: 100 characters"),
         ],
     )
     def test_synonyms_that_cannot_be_kept(self, store: Store, text: str, synonyms: list[str], message: str) -> None:

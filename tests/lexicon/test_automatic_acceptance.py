@@ -170,7 +170,7 @@ def test_exports_name_the_origin() -> None:
     entries = [LexiconEntry("页岩气", is_automatic=True), LexiconEntry("钻井")]
     csv = FORMATTERS["csv"](entries)
     assert csv.splitlines()[1:] == ["页岩气,,n,,,,automatic", "钻井,,n,,,,"]
-    assert parse_word_list(csv, "csv") == [LexiconEntry("页岩气"), LexiconEntry("钻井")]
+    assert parse_word_list(csv, "csv")[0] == [LexiconEntry("页岩气"), LexiconEntry("钻井")]
     concepts = [Concept(f"c{n}", (), is_automatic=entry.is_automatic) for n, entry in enumerate(entries)]
     assert format_concept_file(concepts, "skos").count(b'skos:editorialNote "accepted automatically"@en') == 1
     assert Term("a", 1, 1, 1, status=TermStatus.ACCEPTED, decided_by=AUTOMATIC_ACTOR).is_automatic

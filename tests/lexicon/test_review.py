@@ -15,8 +15,8 @@ def term(text: str, status: TermStatus = TermStatus.ACCEPTED) -> Term:
 
 def test_what_cannot_be_a_dictionary_line_cannot_be_accepted() -> None:
     ensure_acceptable(["页岩气", "shale gas"])
-    with pytest.raises(LexiconError, match=r"Not accepted\. .*U\+200B.*“<b>”"):
-        ensure_acceptable(["页岩气", "页\u200b岩气", "<b>"])
+    with pytest.raises(LexiconError, match=r"Not accepted\. .*U\+200B.*U\+0007"):
+        ensure_acceptable(["页岩气", "页\u200b岩气", "<b>", "a\x07"])
 
 
 def test_the_next_version_has_just_the_accepted_terms() -> None:
@@ -55,13 +55,11 @@ def test_another_frequency_is_a_change() -> None:
 
 
 def test_a_published_word_stays_though_the_rules_have_become_stricter() -> None:
-    previous = Lexicon(4, (LexiconEntry("技术的研究", 3, "n"),), 1.0)
-    new = build_next_version([term("技术的研究"), term("页岩气")], previous)
-    assert [entry.text for entry in new.entries] == ["技术的研究", "页岩气"]
-    with pytest.raises(LexiconError, match="a phrase, not a term"):
-        build_next_version([term("技术的研究")], Lexicon())
+    previous = Lexicon(4, (LexiconEntry("页岩\x07", 3, "n"),), 1.0)
+    new = build_next_version([term("页岩\x07"), term("技术的研究")], previous)
+    assert [entry.text for entry in new.entries] == ["技术的研究", "页岩\x07"]
 
 
 def test_every_unfit_term_is_named() -> None:
-    with pytest.raises(LexiconError, match=r"Not published\. .*气藏.*not accepted.*“<b>”: .*symbol “<”"):
-        build_next_version([term("页岩气"), term("气藏", TermStatus.CANDIDATE), term("<b>")], Lexicon())
+    with pytest.raises(LexiconError, match=r"Not published\. .*气藏.*not accepted.*U\+0007"):
+        build_next_version([term("页岩气"), term("气藏", TermStatus.CANDIDATE), term("a\x07")], Lexicon())

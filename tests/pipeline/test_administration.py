@@ -134,7 +134,7 @@ def test_a_synonym_is_named_beside_those_there_are_and_by_whom_is_kept(engine: E
     ]
     review.store.review_history.undo("bert", None)
     assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)
-    for text, word in (("没有的词", "a"), ("页岩气", "<b>")):
+    for text, word in (("没有的词", "a"), ("页岩气", "a\x07")):
         with pytest.raises(LexiconError):
             review.add_synonym(text, word, "anna")
 

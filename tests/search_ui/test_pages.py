@@ -489,7 +489,7 @@ def test_the_language_button_of_an_answer_to_a_form_leads_to_a_page() -> None:
     client = site_app().test_client()
     token = sign_in(client)
     for address in ("/admin/lexicon/import", "/admin/lexicon/decide", "/admin/page/remedy"):
-        data = {"token": token, "list": (BytesIO("页岩气 x y z\n".encode()), "list.txt")}
+        data = {"token": token, "list": (BytesIO("页岩气\x07\n".encode()), "list.txt")}
         page = soup(client.post(address, data=data))
         target = page.select_one("form.language").get("action") or address
         assert client.get(target, follow_redirects=True).status_code == 200, address
@@ -532,15 +532,15 @@ def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
 
 def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
     reasons = (
-        Message("“{term}”: {reason}", term="<", reason=find_term_error("a<")),
+        Message("“{term}”: {reason}", term="a", reason=find_term_error("a\x07")),
         Message("“{term}”: {reason}", term="", reason=find_term_error("")),
     )
     error = LexiconError("Not accepted. {reasons}.", reasons=reasons)
     with site_app().test_request_context():
         g.language = "en"
-        assert translate_error(error) == "Not accepted. “<”: contains the symbol “<”; “”: no term."
+        assert translate_error(error) == "Not accepted. “a”: contains the forbidden character U+0007; “”: no term."
         g.language = "zh"
-        assert translate_error(error) == "无法采纳。“<”：包含符号“<”；“”：没有术语。"
+        assert translate_error(error) == "无法采纳。“a”：包含禁用字符 U+0007；“”：没有术语。"
         assert translate_error(LexiconError("a plain text")) == "a plain text"
 
 

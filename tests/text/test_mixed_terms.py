@@ -8,10 +8,9 @@ import pytest
 from lexicon.sentences import Sentence
 from text import mixed_terms
 from text.folding import INSIDE_WORD_RE, fold_term, word_key
-from text.mixed_terms import MixedTermMatcher, TermFinder
-from text.scripts import ALPHABETIC, HAN
+from text.mixed_terms import MixedTermMatcher, TermFinder, term_keys
+from text.scripts import HAN, is_unspaced
 
-LETTER_RE = re.compile(ALPHABETIC)
 ALPHABET = "aab1页岩气- -.  _ \nβカ한éА\u0301İ\u3000/"
 
 
@@ -29,10 +28,10 @@ def inside_words(text: str) -> set[int]:
 
 
 def term_pattern(key: str) -> str:
-    parts = []
+    parts: list[str] = []
     for left, char in zip(" " + key, key, strict=False):
-        is_boundary = len({bool(LETTER_RE.match(c)) for c in left + char}) == 2 and (left + char).isalnum()
-        parts.append(" {1,3}" if char == " " else " {0,3}" * is_boundary + re.escape(char))
+        may_have_blank = bool(parts) and any(map(is_unspaced, left + char))
+        parts.append(" {1,3}" if char == " " else " {0,3}" * may_have_blank + re.escape(char))
     return "".join(parts)
 
 
@@ -89,7 +88,7 @@ def test_the_terms_of_a_text_are_those_of_one_expression_for_each_term(seed: int
         terms = ["".join(rng.choices(ALPHABET + "页岩气井", k=rng.randint(0, 6))) for _ in range(20)]
         text = "".join(rng.choice([*terms, *ALPHABET]) for _ in range(30))
         folded = re.sub(f"(?<=[{HAN}])[ \n]{{1,3}}(?=[{HAN}])", "", fold_term(text))
-        by_key = {word_key(term): term for term in terms}
+        by_key = {key: term for term in terms for key in term_keys(term)}
         expected = {by_key[key] for key in by_key if spans_by_rule(folded, [key])}
         assert sorted(TermFinder(terms).find_terms(text)) == sorted(expected)
 
