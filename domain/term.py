@@ -257,7 +257,7 @@ class VersionCheck:
         sentence_count: Number of known sentences that contain a changed term.
         changed_count: Number of these that the version segments differently.
         words_by_term: The words of a text with each changed term, before and after: a sentence, or the term itself.
-        error_by_term: Why a new or changed term must not be published, by its text.
+        error_by_term: Why a new or changed term makes the segmentation worse, by its text.
     """
 
     sentence_count: int = 0

@@ -64,7 +64,7 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
 
 
 def ensure_harmless(check: VersionCheck) -> None:
-    """Raise LexiconError if a term must not be published; the message names the first ten such terms."""
+    """Raise LexiconError if a term makes the segmentation worse; the message names the first ten such terms."""
     errors = [describe_term_error(term, error) for term, error in sorted(check.error_by_term.items())]
     _refuse_version(errors[:MAX_NAMED_TERMS])
 

@@ -230,20 +230,21 @@ def derive_term_rules(lists: tuple[Path, ...]) -> None:
 
 
 @lexicon.command("publish")
+@click.option("--anyway", is_flag=True, help="Publish terms too that make the segmentation worse.")
 @with_engine
-def publish_version(engine: "Engine") -> None:
+def publish_version(engine: "Engine", anyway: bool) -> None:
     """Publish the accepted terms as a new version and reindex the documents that contain them."""
-    print_line(publish_or_resume(engine))
+    print_line(publish_or_resume(engine, anyway))
     print_reports([stages.index(engine)])
 
 
-def publish_or_resume(engine: "Engine") -> str:
+def publish_or_resume(engine: "Engine", is_confirmed: bool) -> str:
     """Publish a version and return the message; resume an earlier call that stopped before indexing finished.
 
     Raises NothingToPublishError if nothing has changed and the index is up to date.
     """
     try:
-        version = open_review(engine).publish(terminal_user())
+        version = open_review(engine).publish(terminal_user(), is_confirmed=is_confirmed)
     except NothingToPublishError:
         from pipeline.search_site.serve import is_index_stale
 

@@ -268,7 +268,7 @@ def format_segmentation_changes(proposal: "VersionProposal") -> Iterator[str]:
     if proposal.word_changes:
         yield f"{proposal.check.changed_count} of {proposal.check.sentence_count} known sentences change"
     for term, error in sorted(proposal.check.error_by_term.items()):
-        yield f"cannot be published: {term}: {error}"
+        yield f"published only with --anyway: {term}: {error}"
 
 
 def format_result_changes(results: "PreviewResults") -> Iterator[str]:

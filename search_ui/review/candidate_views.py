@@ -360,9 +360,9 @@ def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
 @require_role(Role.REVIEWER)
 def publish() -> BaseResponse:
     """Publish the accepted terms as a new version with a `note`. Documents with a changed term are reindexed."""
-    note = read_text(Field("note", MAX_NOTE_CHARS))
+    note, is_confirmed = read_text(Field("note", MAX_NOTE_CHARS)), "confirmed" in request.form
     try:
-        new_version = current_site().administration.lexicon_tools.publish(current_account_name(), note)
+        new_version = current_site().administration.lexicon_tools.publish(current_account_name(), note, is_confirmed)
     except LexiconError as error:
         return _rejected_response(error)
     flash(

@@ -88,7 +88,7 @@ class LexiconTools:
     candidate_kinds: Callable[[Sequence[Term], Sequence[RelatedTerms]], list[CandidateKind | None]]
     find_by_kind: Callable[[CandidateKind, int], list[Term]]
     proposal: Callable[[], VersionProposal]
-    publish: Callable[[str, str], Lexicon]
+    publish: Callable[[str, str, bool], Lexicon]
     revert: Callable[[int, str], Lexicon]
     difference: Callable[[int, int], list[VersionChange]]
     preview_import: Callable[[str, bytes], ImportPreview]

@@ -200,16 +200,18 @@ def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
     ]
 
 
-def test_a_version_with_a_harmful_term_is_not_published(plumb: Plumb, tmp_path: Path) -> None:
+def test_a_harmful_term_is_published_only_if_a_person_insists(plumb: Plumb, tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("页岩气井\n研究方法 1 n\n", encoding="utf-8")
     plumb.says("import", str(file))
     error = "研究方法: jieba cuts it into 研究 | 方法, the index into 研究 | 方法"
-    assert f"cannot be published: {error}" in plumb.says("preview")
+    assert f"published only with --anyway: {error}" in plumb.says("preview")
     refused = plumb("publish")
     assert refused.exit_code != 0 and "“研究方法”: jieba cuts it into" in str(refused.exception)
     plumb.says("reject", "研究方法")
     assert "published version 1 with 1 terms" in plumb.says("publish")
+    plumb.says("accept", "研究方法")
+    assert "published version 2 with 2 terms" in plumb.says("publish", "--anyway")
 
 
 def test_the_report_shows_distributions(plumb: Plumb) -> None:
