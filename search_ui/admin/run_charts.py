@@ -13,14 +13,14 @@ FAILED_STATES = (RunState.FAILED, RunState.KILLED)
 def run_duration_points(runs: Sequence[RunSummary]) -> tuple[int, list[ChartPoint]]:
     """Return the unit (60 s, or 1 s if all runs are shorter than ten minutes) and the duration of each run in it.
 
-    The part of a failed or killed run is all of it.
+    The part of a failed or killed run is all of it, at least 1, so that it is seen.
     """
     seconds_by_run = [(run, effective_end(run) - run.started_at) for run in sort_by_start(runs)]
     unit = 60 if any(seconds >= 600 for _, seconds in seconds_by_run) else 1
     return unit, [
         ChartPoint(format_month_day(run.started_at), duration, duration if run.state in FAILED_STATES else 0)
         for run, seconds in seconds_by_run
-        for duration in [round(seconds / unit)]
+        for duration in [max(round(seconds / unit), int(run.state in FAILED_STATES))]
     ]
 
 

@@ -332,6 +332,8 @@ def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
     )
     short = replace(good, finished_at=86_402.0)
     assert run_duration_points([short]) == (1, [ChartPoint(format_month_day(86_400.0), 2, 0)])
+    failed = replace(short, finished_at=86_400.0, state=RunState.FAILED)
+    assert run_duration_points([failed]) == (1, [ChartPoint(format_month_day(86_400.0), 1, 1)]), "it is seen"
     assert run_visit_points([good, bad]) == [
         ChartPoint(format_month_day(0.0), 0, 0),
         ChartPoint(format_month_day(86_400.0), 3, 2),
