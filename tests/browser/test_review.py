@@ -112,13 +112,13 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     fields = {"merge": names[0], "broader": names[0], "synonyms": "另一个名字", "rename": f"{names[3]}另名词"}
     for what, value in fields.items():
         one = row(names[4] if what == "merge" else names[3])
-        one.locator("summary").press("Enter")
+        one.locator(".more summary").press("Enter")
         field = one.locator(f"[data-what={what}] [name=value]")
         field.fill(value)
         follow(field, "Enter")
         expect(page.locator("p.note[role=status]")).to_have_count(1)
     one = row(names[5])
-    one.locator("summary").press("Enter")
+    one.locator(".more summary").press("Enter")
     follow(one.locator(".classes [value=subject]"), "Enter")
     wanted = ["accepted", "rejected", "later", "rejected", "merged", "candidate"]
     assert statuses(vertical, names) == [TermStatus(status) for status in wanted]
