@@ -130,6 +130,8 @@ def test_the_keyboard_alone_signs_in_judges_and_publishes(visit: Visit, vertical
     expect(page.locator(".term").first).to_have_attribute("data-status", "accepted")
     page.keyboard.type("p")
     expect(page).to_have_url(re.compile("/admin/lexicon/preview$"))
+    page.locator("#note").focus()
+    page.keyboard.press("Tab")
     expect(page.locator("#publish button")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
