@@ -45,6 +45,7 @@ from locks.fences import check_commit
 BUSY_TIMEOUT_MS = 60_000
 CONNECT_SECONDS = 5  # for PostgreSQL to accept a connection
 SILENCE_SECONDS = 5.0  # of a statement, before a new connection shows whether the server hangs
+IDLE_TRANSACTION_SECONDS = 300  # after which the server ends a session: a suspended machine would keep its locks
 LONG_SILENCE_SECONDS = 60.0  # between later ones during a long statement
 SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # serializes processes that create or upgrade the tables of a PostgreSQL store
 
@@ -262,6 +263,8 @@ def create_watched_connect() -> Callable[..., Any]:
             retry_at = time.monotonic() + CONNECT_SECONDS
             raise
         connection.parameters, retry_at = (arguments, parameters), 0.0
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_SECONDS}s'")
+        connection.commit()
         return connection
 
     class WatchedConnection(psycopg.Connection[Any]):

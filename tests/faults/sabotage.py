@@ -99,6 +99,10 @@ SABOTAGES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "doubled_record": doubled_record,
     "skipped_flush": skipped_flush,
 }
+FENCE_SABOTAGES: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
+    "unchecked_requests": lambda: patch("crawler.http.connections.check_request", lambda: None),
+    "unfenced_threads": lambda: patch("locks.fences.in_this_context", lambda function: function),
+}
 KILLED = frozenset({"delayed_commit"})  # does harm only if the crawl is killed
 
 
@@ -151,7 +155,7 @@ VISITED_WITHOUT_PAGE = (
 
 def run_sabotaged() -> None:
     """Run `plumb` with the defect that the first argument names."""
-    sabotage = SABOTAGES[sys.argv.pop(1)]
+    sabotage = {**SABOTAGES, **FENCE_SABOTAGES}[sys.argv.pop(1)]
     with sabotage():
         main()
 

@@ -19,7 +19,7 @@ from tests.faults import hostile, operating, processes, serving, stores
 from tests.faults.fencing import fence_faults
 from tests.faults.kill9 import kill9_faults
 from tests.faults.restoring import restore_faults
-from tests.faults.sabotage import sabotage_faults
+from tests.faults.sabotage import FENCE_SABOTAGES, sabotage_faults
 from tests.faults.stalling import pattern_faults, stall_faults
 from tests.faults.tally import Tally
 from tests.faults.upgrading import upgrade_faults
@@ -69,9 +69,19 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
 
 
 def fence_faults_of_all(folder: Path) -> Tally:
-    """Run the faults of fencing on a new PostgreSQL store."""
-    with shared_server("postgres", folder / "postgres") as server, new_database(server, EMPTY_STORE) as url:
-        return fence_faults(url, folder / "crawl")
+    """Run the faults of fencing, and notice each defect of the fences, on new PostgreSQL stores."""
+    tally, noticed = Tally("fence"), 0
+    with shared_server("postgres", folder / "postgres") as server:
+        for is_waiting in (True, False):
+            with new_database(server, EMPTY_STORE) as url:
+                tally.add(fence_faults(url, folder / f"waiting_{is_waiting}", is_waiting))
+        for name in FENCE_SABOTAGES:
+            with tally.trying(name), new_database(server, EMPTY_STORE) as url:
+                complaints = fence_faults(url, folder / name, is_waiting=False, sabotage=name).complaints
+                assert any("after the loss" in complaint for complaint in complaints), f"not noticed: {complaints}"
+                noticed += 1
+    tally.figures["noticed"] = noticed / len(FENCE_SABOTAGES)
+    return tally
 
 
 @click.command()
