@@ -277,12 +277,3 @@ class PublishedTermStates:
     withdrawn: frozenset[str] = frozenset()
     automatic: frozenset[str] = frozenset()
     new: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class StoredGloss:
-    """A Chinese and a Latin text. One is a complete term; the other is a text run that ends with a term."""
-
-    han: str
-    latin: str
-    is_han_whole: bool

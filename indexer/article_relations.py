@@ -12,7 +12,6 @@ import numpy as np
 from docstore.store import Store
 from domain.article import BlockKind, PageType, StoredArticle
 from domain.article_relations import ArticleCitations, NewsItem
-from domain.term import StoredGloss
 from indexer.citation_keys import document_keys, extract_citation_keys, extract_link_keys
 from indexer.same_event import event_keywords, lookup_words, same_event_score
 from text.embedding.embedder import cosine_similarities, unpack_vectors
@@ -43,10 +42,7 @@ def update_relations(store: Store, segmenter: Segmenter) -> int:
         )
         store.glosses.save(
             {
-                stored_article.url_id: [
-                    StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets)
-                    for gloss in iter_glosses(stored_article.article.body)
-                ]
+                stored_article.url_id: iter_glosses(stored_article.article.body)
                 for stored_article in stored_by_id.values()
             },
             url_ids,

@@ -8,6 +8,7 @@ renaming  猴痘更名为猴痘病, mpox (formerly known as monkeypox), see lexi
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from lexicon.renamings import PLACEHOLDER, has_renaming_cue, iter_renamings
 from lexicon.sentences import Sentence
 from text.folding import word_key
-from text.glosses import iter_glosses, run_suffixes
+from text.glosses import Gloss, is_translation, iter_glosses, run_suffixes
 from text.scripts import language_of_term
 from text.segment import cut_by_dictionary, is_in_dictionary
 
@@ -136,24 +137,45 @@ _PHRASES_BY_LANGUAGE = {
 class RelationFinder:
     """Finds the relations of known terms in sentences, and collects those of articles.
 
+    Args:
+        terms: The known terms.
+        url_ids: The articles to read.
+        glosses: Glosses by article, of all articles.
+
     Attributes:
         url_ids: The articles to read.
         term_by_key: The known terms; English plurals are keys too.
-        best: The relations that articles show, by kind and terms, each with its best sentence, without its source.
     """
 
-    def __init__(self, terms: Iterable[str], url_ids: Set[int] = frozenset()) -> None:
+    def __init__(
+        self, terms: Iterable[str], url_ids: Set[int] = frozenset(), glosses: Iterable[tuple[int, Gloss]] = ()
+    ) -> None:
         self.url_ids = url_ids
-        self.best: dict[tuple[str, str, str], RelationProposal] = {}
         self.term_by_key = index_terms(terms)
         self._head_by_term = {term: head for term in self.term_by_key.values() if (head := self._find_head(term))}
+        self._best: dict[tuple[str, str, str], RelationProposal] = {}
+        self._glossed_articles: defaultdict[str, defaultdict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        for url_id, gloss in glosses:
+            if url_id not in url_ids and (pair := self._find_pair(gloss)):
+                self._count_gloss(url_id, *pair)
+
+    @property
+    def best(self) -> list[RelationProposal]:
+        """The relations that the articles show, each with its best sentence, without its source."""
+        return [
+            proposal
+            for proposal in self._best.values()
+            if proposal.relation.pattern != "gloss" or self._is_translation(proposal.relation)
+        ]
 
     def read(self, url_id: int, sentences: Iterable[Sentence]) -> None:
         """Collect the relations of an article."""
         for relation in (relation for sentence in sentences for relation in self.find(sentence)):
+            if relation.pattern == "gloss":
+                self._count_gloss(url_id, relation.term, relation.other)
             key = relation.kind, relation.term, relation.other
-            if key not in self.best or self.best[key].relation.score < relation.score:
-                self.best[key] = RelationProposal(relation, url_id, "", "", 0.0)
+            if key not in self._best or self._best[key].relation.score < relation.score:
+                self._best[key] = RelationProposal(relation, url_id, "", "", 0.0)
 
     def find(self, matched_sentence: Sentence) -> list[TermRelation]:
         """Return the relations that a sentence shows, each once, the best pattern of each pair."""
@@ -191,10 +213,22 @@ class RelationFinder:
 
     def _iter_glosses(self, sentence: str) -> Iterator[TermRelation]:
         for gloss in iter_glosses(sentence):
-            equivalent = gloss.han if gloss.is_han_in_brackets else gloss.latin
-            end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self.term_by_key), "")
-            if end:
-                yield _relation(RelationKind.EQUIVALENT, self.term_by_key[end], equivalent, "gloss", sentence)
+            if pair := self._find_pair(gloss):
+                yield _relation(RelationKind.EQUIVALENT, *pair, "gloss", sentence)
+
+    def _find_pair(self, gloss: Gloss) -> tuple[str, str] | None:
+        """Return the known term before the brackets of a gloss, and the text in them."""
+        end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self.term_by_key), "")
+        return (self.term_by_key[end], gloss.han if gloss.is_han_in_brackets else gloss.latin) if end else None
+
+    def _count_gloss(self, url_id: int, term: str, equivalent: str) -> None:
+        self._glossed_articles[term][word_key(equivalent)].add(url_id)
+
+    def _is_translation(self, relation: TermRelation) -> bool:
+        glossed_articles = self._glossed_articles[relation.term]
+        return is_translation(
+            len(glossed_articles[word_key(relation.other)]), len(set[int]().union(*glossed_articles.values()))
+        )
 
     def _iter_renamings(
         self, masked_sentence: str, keys: Sequence[str], spans: Sequence[tuple[int, int]], sentence: str

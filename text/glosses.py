@@ -15,6 +15,7 @@ MAX_HAN_CHARS = 12
 MAX_LATIN_WORDS = 6
 MAX_GLOSSES = 100  # per text
 MAX_TEXT_CHARS = 500_000  # per text
+MIN_GLOSSED_TEXTS = 2
 MIN_DISTINCT_RUNS = 2  # different runs with a common end, if no known term marks the beginning
 
 _HAN = "\u3400-\u9fff"
@@ -47,8 +48,9 @@ def iter_glosses(text: str) -> Iterator[Gloss]:
 
 def _iter_matches(text: str) -> Iterator[Gloss]:
     for match in _LATIN_IN_BRACKETS.finditer(text):
-        for piece in _GLOSS_SEPARATOR.split(match[2].strip()):
-            if re.fullmatch(_LATIN_TERM, piece) and sum(map(str.isalpha, piece)) > 1:
+        pieces = _GLOSS_SEPARATOR.split(match[2].strip())
+        if all(re.fullmatch(_LATIN_TERM, piece) and sum(map(str.isalpha, piece)) > 1 for piece in pieces):
+            for piece in pieces:
                 yield Gloss(match[1][-MAX_HAN_CHARS:], piece, is_han_in_brackets=False)
     for match in _HAN_IN_BRACKETS.finditer(text):
         yield Gloss(match[2], match[1], is_han_in_brackets=True)
@@ -60,6 +62,16 @@ def run_suffixes(gloss: Gloss) -> list[str]:
         words = gloss.latin.split(" ")
         return [" ".join(words[start:]) for start in range(len(words))]
     return [gloss.han[start:] for start in range(len(gloss.han) - 1)]
+
+
+def is_translation(text_count: int, glossed_text_count: int) -> bool:
+    """Return True if brackets after a term translate it, and are no remark such as `SMTP server（用于发送邮件）`.
+
+    Args:
+        text_count: Texts with this pair.
+        glossed_text_count: Texts with any gloss of the term.
+    """
+    return text_count >= MIN_GLOSSED_TEXTS and 2 * text_count > glossed_text_count
 
 
 def rank_translations(term: str, matching_glosses: Sequence[Gloss], known_keys: frozenset[str]) -> list[str]:

@@ -19,7 +19,7 @@ from domain.term import (
 )
 from domain.term_relation import ProposalState, RelationKind
 from text.folding import word_key
-from text.glosses import Gloss, rank_translations, run_suffixes
+from text.glosses import rank_translations, run_suffixes
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
 from text.similarity.similar_terms import SimilarTermIndex
 
@@ -98,11 +98,7 @@ class TermReview:
 
     def _translations(self, texts: Sequence[str]) -> dict[str, list[str]]:
         """Return likely translations of each term, from glosses in the articles."""
-        glosses_by_text = self.store.glosses.find_by_ending(texts)
-        glosses = {
-            text: [Gloss(row.han, row.latin, row.is_han_whole) for row in glosses_by_text[text]]
-            for text in glosses_by_text
-        }
+        glosses = self.store.glosses.find_by_ending(texts)
         ends = {end for term_glosses in glosses.values() for gloss in term_glosses for end in run_suffixes(gloss)}
         known_terms = frozenset(map(word_key, self.store.review_queue.find_terms(sorted(ends))))
         return {

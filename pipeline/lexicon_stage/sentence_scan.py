@@ -82,7 +82,7 @@ def update_from_sentences(
         )
 
     definitions = DefinitionFinder(terms & earlier_terms, changed_ids), DefinitionFinder(terms - earlier_terms, url_ids)
-    relations = RelationFinder(terms, url_ids)
+    relations = RelationFinder(terms, url_ids, store.glosses.iter_all())
     related_terms = [RelatedTermFinder(store, index, progress_task)] if index else []
     scan_articles(store, [*definitions, relations, *related_terms], progress_task)
 
@@ -94,7 +94,7 @@ def update_from_sentences(
         pairs = _with_sources(store, finder.best.values(), started_at)
         related_count = store.relations.add_related(pairs, finder.next_term)
         store.lexicons.finish_step(RELATED_TERMS_STEP)
-    new_proposals = _with_sources(store, relations.best.values(), started_at)
+    new_proposals = _with_sources(store, relations.best, started_at)
     relation_count = store.relations.save(new_proposals, lost_proposals, lexicon.version, started_at)
     store.lexicons.finish_step(SENTENCES_STEP)
     notes = []

@@ -5,6 +5,7 @@ import pytest
 from domain.term_relation import RelationKind, TermRelation
 from lexicon.relations import RelationFinder
 from lexicon.sentences import match_sentences
+from text.glosses import Gloss
 from text.mixed_terms import MixedTermMatcher
 
 TERMS = (
@@ -84,3 +85,26 @@ def test_glosses_name_equivalents_in_both_directions() -> None:
         ("shale gas", "页岩气"),
     ]
     assert equivalents[0].evidence == "川南页岩气（shale gas）增产。"
+
+
+@pytest.mark.parametrize(
+    ("glosses", "sentences", "expected"),
+    [
+        ([], ["页岩气（shale gas）增产。"], set()),  # once: it can be a remark
+        ([], ["页岩气（shale gas）增产。", "开发页岩气 (Shale Gas)。"], {"shale gas", "Shale Gas"}),
+        ([], ["页岩气（shale gas，简称SG）增产。", "开发页岩气（shale gas，SG）。"], {"shale gas", "SG"}),
+        ([], ["页岩气（shale gas）。", "页岩气（shale gas）。", "页岩气（methane）。"], {"shale gas"}),
+        (
+            [],
+            ["methane（用于发电）", "methane（用于供暖）", "methane（甲烷）", "methane（甲烷）"],
+            set(),
+        ),  # no majority
+        ([Gloss("川南页岩气", "shale gas", False)], ["页岩气（shale gas）增产。"], {"shale gas"}),  # of an earlier run
+        ([Gloss("川南页岩气", "shale gas", False)], ["页岩气增产。"], set()),  # no new evidence
+    ],
+)
+def test_brackets_translate_if_articles_agree(glosses: list[Gloss], sentences: list[str], expected: set[str]) -> None:
+    finder = RelationFinder(TERMS, frozenset(range(len(sentences))), [(-1, gloss) for gloss in glosses])
+    for url_id, sentence in enumerate(sentences):
+        finder.read(url_id, match_sentences(sentence, MATCHER))
+    assert {item.relation.other for item in finder.best if item.relation.kind is RelationKind.EQUIVALENT} == expected

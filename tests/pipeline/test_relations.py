@@ -44,6 +44,7 @@ def test_new_terms_and_new_articles_are_searched(store: Store) -> None:
     update_from_sentences(store, None)
     assert open_pairs(store) == [("甲烷", "烃类"), ("乙烷", "烃类")]
     save_article(store, 2, "甲烷（methane）")
+    save_article(store, 3, "液态甲烷（methane）")
     update_from_sentences(store, None)
     assert ("甲烷", "methane") in open_pairs(store)
 

@@ -19,6 +19,7 @@ def said(term: str, *texts: str, known: tuple[str, ...] = ()) -> list[str]:
         ("The shale gas（页岩气）wells", [Gloss("页岩气", "The shale gas", True)]),
         ("见图(a)、页岩气(2016年)、http://a.test (页岩)", []),
         ("The wells (in Sichuan) are deep", []),
+        ("页岩气（shale gas，一种天然气）", []),  # a remark
     ],
 )
 def test_glosses_in_a_text(text: str, expected: list[Gloss]) -> None:
