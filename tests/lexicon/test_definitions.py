@@ -49,6 +49,11 @@ def test_term_without_a_definition_has_none() -> None:
     assert score_definition("gas", "Gasoline is a fuel for engines.") == 0
 
 
+@pytest.mark.parametrize("sentence", ["开发者指出，新版本修复了三个漏洞。", "开发者表示：新版本会在下月发布。"])
+def test_reported_speech_is_no_definition(sentence: str) -> None:
+    assert choose_definition("开发者", [sentence]) is None
+
+
 def test_term_with_syntax_and_long_text_is_harmless() -> None:
     assert score_definition("C++ (lang", "C++ (lang is a language that is used for programs.") > 0
     assert score_definition("页岩气", "页岩气" * 1000) == 0
