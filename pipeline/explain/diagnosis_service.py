@@ -2,7 +2,7 @@
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.robots.robots_txt import product_token
-from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
+from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from domain.account import Role
 from domain.article import document_id
 from domain.errors import SolrError
@@ -13,7 +13,6 @@ from pipeline.crawl_stage.manual_urls import add_manual_urls
 from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
-from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import parse_url
 from search_ui.query.solr_client import SolrBackend, match_count
 from search_ui.query.solr_query import SolrQuery, select_params
@@ -25,7 +24,6 @@ class StorePageDiagnosis:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._sites = StoreSites(engine)
 
     def document_id(self, url: str) -> str:
         """Return the id that the document of a page has in the index; "" for no URL."""
@@ -77,7 +75,7 @@ class StorePageDiagnosis:
 
     @property
     def operations(self) -> tuple[Operation, Operation]:
-        """`page_crawl_again`, of a known page, and `page_add_url`; `with_site` also adds its host."""
+        """`page_crawl_again`, of a known page, and `page_add_url`."""
         fields, role = (Field("url", is_required=True),), Role.OPERATOR
         return (
             Operation(f"page_{PageRemedy.CRAWL_AGAIN}", role, self._crawl_again, fields),
@@ -92,7 +90,5 @@ class StorePageDiagnosis:
     def _add_url(self, call: Call) -> Change:
         """Add a URL to the crawl. Raises PlumblineError if the crawl settings exclude it."""
         url = parse_url(call)
-        if call.values.get("with_site"):
-            self._sites.add(url_origin(url) + "/", call.account)
         add_manual_urls(self._engine, [url], self._engine.settings.current().crawl)
         return Change(url)

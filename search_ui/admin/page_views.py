@@ -83,13 +83,11 @@ def apply_page_remedy() -> BaseResponse:
     form, administration = request.form, current_site().administration
     url, page_url = (read_text(Field(name, MAX_URL_CHARS)) for name in ("url", "page"))
     remedy = form.get("remedy", "")
-    if remedy not in set(PageRemedy):
+    if remedy not in {*PageRemedy} - {PageRemedy.ADD_SITE}:
         abort(400)
     try:
         if remedy == PageRemedy.RESUME_SITE:
             run_operation("site_resume", host=urlsplit(url).netloc)
-        elif remedy == PageRemedy.ADD_SITE:
-            run_operation(f"page_{PageRemedy.ADD_URL}", url=url, with_site=True)
         elif run_operation(f"page_{remedy}", url=url) is None:
             abort(404)
     except PlumblineError as error:

@@ -31,9 +31,7 @@ URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
 
 def remedy(engine: Engine, name: PageRemedy, url: str) -> Change | None:
     """Do for a page what an operator does with one click."""
-    values = {"url": url, "with_site": name is PageRemedy.ADD_SITE}
-    operation = PageRemedy.ADD_URL if name is PageRemedy.ADD_SITE else name
-    return engine.store.operations.run(declare_operations(engine)[f"page_{operation}"], "anna", values)
+    return engine.store.operations.run(declare_operations(engine)[f"page_{name}"], "anna", {"url": url})
 
 
 def facts(reason: Reason | None = None, detail: str = "", due_at: float | None = 0.0, **more: Any) -> PageFacts:
@@ -101,7 +99,8 @@ def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> N
         assert cause() is PageCause.OTHER_HOST
         with pytest.raises(PlumblineError):
             remedy(engine, PageRemedy.ADD_URL, url)
-        remedy(engine, PageRemedy.ADD_SITE, url)
+        StoreSites(engine).add("http://elsewhere.test/", "anna")
+        remedy(engine, PageRemedy.ADD_URL, url)
         assert cause() is PageCause.NOT_VISITED
         assert "# ours" in config.read_text() and "elsewhere.test" in config.read_text()
         StoreSites(engine).pause("elsewhere.test", "anna")

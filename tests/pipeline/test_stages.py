@@ -74,9 +74,7 @@ class Chain:
 
 def remedy(engine: Engine, name: PageRemedy, url: str) -> Change | None:
     """Do for a page what an operator does with one click."""
-    values = {"url": url, "with_site": name is PageRemedy.ADD_SITE}
-    operation = PageRemedy.ADD_URL if name is PageRemedy.ADD_SITE else name
-    return engine.store.operations.run(declare_operations(engine)[f"page_{operation}"], "anna", values)
+    return engine.store.operations.run(declare_operations(engine)[f"page_{name}"], "anna", {"url": url})
 
 
 @pytest.fixture(scope="module")
