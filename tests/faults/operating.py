@@ -38,7 +38,8 @@ KILL_MOMENTS: Mapping[str, Callable[[Path], object]] = {
     "exchanging": lambda data: (data / "store.db.fresh").exists() or any(data.glob("store.db.damaged-*")),
     "exchanged": lambda data: any(data.glob("store.db.damaged-*")) and size(data / "store.db") > 0,
 }
-BUSY_STAGES = ("crawl", "extract", "embed", "lexicon")
+BUSY_STAGES = ("crawl", "extract", "lexicon")
+KEYWORDS_ONLY = '\n[embed]\nmodel = "off"\n'
 
 
 class LieError(AssertionError):
@@ -181,8 +182,9 @@ def killed_import(tally: Tally, made: Undisturbed, folder: Path) -> None:
 def busy_stage(tally: Tally, made: Undisturbed, folder: Path) -> None:
     """Hold the lock of a stage when a scheduled run starts; the scheduler retries, as it says, and the run is made."""
     for stage in BUSY_STAGES:
-        with judging(tally, stage), made.crawled.copied(folder / "v") as vertical:
+        with judging(tally, stage), made.extracted.copied(folder / "v") as vertical:
             vertical.program = (sys.executable, "-m", __name__)
+            vertical.config.write_text(f"{vertical.config.read_text()}{KEYWORDS_ONLY}")
             urls = [str(url) for (url,) in vertical.ask("SELECT url FROM urls JOIN pages USING (url_id)")]
             with stage_lock(vertical.data, stage):
                 running = vertical.start("schedule", "--first-run")
@@ -212,7 +214,7 @@ def store_away(tally: Tally, made: Undisturbed, folder: Path) -> None:
     with judging(tally, "at the minute of a run"), made.crawled.copied(folder / "v") as vertical:
         vertical.program = (sys.executable, "-m", __name__)
         minute = time.strftime("%H:%M", time.localtime(time.time() + 90))
-        vertical.config.write_text(f'{vertical.config.read_text()}\n[schedule]\nat = "{minute}"\n')
+        vertical.config.write_text(f'{vertical.config.read_text()}{KEYWORDS_ONLY}[schedule]\nat = "{minute}"\n')
         running = vertical.start("schedule")
         until(lambda: vertical.number("SELECT count(*) FROM meta WHERE key = 'planned_runs'"), running)
         file, away = vertical.data / "store.db", vertical.data / "away"

@@ -130,6 +130,9 @@ def test_until_stops_after_the_stage(chain: Chain) -> None:
     reports = stages.run(chain.engine, last_stage="extract", on_report=told.append)
     assert told == reports
     assert [r.stage for r in reports] == [Stage.CRAWL, Stage.EXTRACT]
+    [partial_run] = chain.engine.store.runs.list_newest(1)
+    assert partial_run.command == "run --until extract" and partial_run.is_partial
+    assert chain.engine.store.runs.since_last_success()[0] != partial_run
 
 
 def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
