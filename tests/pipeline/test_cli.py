@@ -458,30 +458,22 @@ class TestWords:
             ("explain :::", ["':::' is not a URL"]),
             ("refresh http://nowhere.test/", ["is unknown", "crawl a page that links to it"]),
             ("lexicon accept 未知词语", ["No such term: 未知词语", "plumb lexicon add"]),
-            ("lexicon add 石油,天然气", ["石油,天然气"]),
             ("lexicon publish", ["Nothing to publish"]),
         ],
     )
     def test_unknown(self, crawled: LocalVertical, arguments: str, parts: list[str]) -> None:
         refused(crawled.plumb(*arguments.split()), *parts)
 
-    @pytest.mark.parametrize(
-        ("content", "parts"),
-        [
-            ("油气田 5 n\n坏 行 多 太 了\n".encode(), ["line 2", "term, frequency, tag"]),
-            ("油气田 5 n\n".encode("gbk"), ["line 1", "forbidden character"]),
-            ("油气田 5 n\n抽油机 many n\n".encode(), ["line 2"]),
-            ("油气田 5 n\n钻井".encode()[:-1], ["line 2", "forbidden character"]),
-        ],
-        ids=["columns", "gbk", "frequency", "half written"],
-    )
-    def test_a_bad_dictionary_adds_nothing(
-        self, crawled: LocalVertical, tmp_path: Path, content: bytes, parts: list[str]
+    def test_lines_that_are_not_read_are_listed_and_the_others_imported(
+        self, crawled: LocalVertical, tmp_path: Path
     ) -> None:
         file = tmp_path / "dictionary.txt"
-        file.write_bytes(content)
-        refused(crawled.plumb("lexicon", "import", str(file)), *parts)
-        assert crawled.kept().terms == {}
+        file.write_bytes("油气田 5 n\n".encode("gbk"))
+        said = crawled.plumb("lexicon", "import", str(file))
+        assert said.status == 1 and "line 1: not UTF-8" in said.err and crawled.kept().terms == {}
+        file.write_bytes("油气田 5 n\n钻井".encode()[:-1])
+        said = crawled.plumb("lexicon", "import", str(file))
+        assert said.status == 0 and "line 2: not UTF-8" in said.err and [*crawled.kept().terms] == ["油气田"]
 
 
 def html(body: bytes, **headers: str) -> Answer:

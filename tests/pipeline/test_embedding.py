@@ -305,8 +305,9 @@ def test_a_first_run_indexes_each_article_once_however_long_embedding_takes(
 ) -> None:
     monkeypatch.setattr(stages, "EMBED_BEFORE_INDEX_SECONDS", 0.0)  # one batch of articles, then the limit
     monkeypatch.setitem(stages.STAGES, "embed", partial(stages.embed_if_possible, seconds=0.0, with_passages=False))
-    for name in ("crawl", "extract", "lexicon"):
-        monkeypatch.setitem(stages.STAGES, name, lambda engine, name=name: StageReport(Stage(name), {}, 0.0))
+    for name, counts in (("crawl", {Reason.UNCHANGED: 1}), ("extract", {}), ("lexicon", {})):
+        report = StageReport(Stage(name), counts, 0.0)
+        monkeypatch.setitem(stages.STAGES, name, lambda engine, report=report: report)
     monkeypatch.setattr(stages, "crawl_with_index_opening", lambda engine, with_index: stages.STAGES["crawl"](engine))
     with opened_with_solr(solr_node, tmp_path, "first_run", passages=0, **small_model_settings(small_model)) as engine:
         fill(
