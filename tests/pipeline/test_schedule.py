@@ -697,12 +697,11 @@ def test_a_run_that_fetched_none_of_the_due_pages_is_not_successful_and_says_why
             )
         with Engine(build_settings({"crawl": crawl}, tmp_path), NullProgress()) as engine:
             stages.run(engine, last_stage="crawl")
-            site.pages.clear()
             engine.store.frontier.admin.requeue_urls("*/1.html")
+        paused = crawl | {"paused_sites": [site.host]}
+        with Engine(build_settings({"crawl": paused}, tmp_path), NullProgress()) as engine:
+            stages.run(engine, last_stage="crawl")  # nothing is due of sites that are not paused
+        with Engine(build_settings({"crawl": crawl}, tmp_path), NullProgress()) as engine:
+            site.pages.clear()
             engine.store.frontier.admin.block_urls(site.url())
             stages.run(engine, last_stage="crawl")  # a page that is gone was requested: the site has answered
-            engine.store.frontier.admin.requeue_urls("*/1.html")
-        with Engine(
-            build_settings({"crawl": crawl | {"paused_sites": [site.host]}}, tmp_path), NullProgress()
-        ) as engine:
-            stages.run(engine, last_stage="crawl")  # nothing is due of sites that are not paused
