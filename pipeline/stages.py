@@ -382,12 +382,10 @@ def run(
 
 
 def check_fetched(engine: "Engine", record: "RunRecord") -> None:
-    """Raise PlumblineError with the reasons if pages of sites that are not paused were due, and none was fetched."""
+    """Raise PlumblineError with the reasons if the crawl of a run fetched none of the due pages."""
     crawls = [report for report in record.reports if report.stage is Stage.CRAWL]
     counts: Counter[Reason] = sum((Counter(crawl.outcome_counts) for crawl in crawls), Counter())
-    sites, due_counts = engine.settings.current().crawl.sites, engine.store.frontier.due_counts_by_host_and_queue
-    counts_by_host = due_counts(time.time()).items() if crawls else ()
-    due_count = sum(count for (host, _), count in counts_by_host if not sites.for_host(host).paused)
+    due_count = sum(engine.store.frontier.due_counts_by_queue(time.time()).values()) if crawls else 0
     if counts.total() == count_failures(counts) - counts[Reason.GONE] and (counts or due_count):
         reasons = [Message("{n} {reason}", n=count, reason=reason) for reason, count in counts.most_common()]
         record.resume_stage(Stage.CRAWL)
