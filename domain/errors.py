@@ -43,7 +43,7 @@ class SettingsConflictError(SettingsError):
 
     def __init__(self, name: str, changed_at: float) -> None:
         changed = datetime.fromtimestamp(changed_at).strftime("%H:%M")
-        super().__init__(f"{name} was changed outside at {changed}: load it again")
+        super().__init__(f"{name} was changed at {changed}: load it again")
         self.changed_at = changed_at
 
 

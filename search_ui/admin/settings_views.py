@@ -23,7 +23,6 @@ from search_ui.i18n import translate, translate_error, translate_message, transl
 blueprint = Blueprint("settings", __name__, url_prefix="/admin/settings")
 blueprint.after_request(add_no_store_headers)
 
-MAX_RECORDING_SECONDS = 5  # between the change of the file and the time of its record
 VALUE_PREFIX, CLEAR_PREFIX = "set.", "clear."  # of the names of form fields; the path of the setting follows
 
 
@@ -111,7 +110,7 @@ def _render_form(
         shown=json.dumps({path: fingerprint(field.text) for path, field in form.by_path().items()}) if form else "",
         edits=edits,
         errors=errors,
-        conflict=None if conflict_at is None else describe_conflict(conflict_at),
+        conflict=None if conflict_at is None else format_timestamp(conflict_at),
         can_edit=account is not None and account.has_role(Role.OPERATOR),
         help_of=translate_setting_help,
         language_page=url_for("settings.settings_page"),
@@ -135,10 +134,3 @@ def _read_edits() -> Edits:
 def fingerprint(text: str) -> int:
     """Return a number that identifies the value of a field."""
     return crc32(text.encode("utf-8", "replace"))
-
-
-def describe_conflict(changed_at: float) -> Mapping[str, str | None]:
-    """Return when the file was changed (epoch seconds), and the account whose operation was recorded then, or None."""
-    records = current_site().store.operations.find()
-    accounts = [record.account for record in records if abs(record.at - changed_at) < MAX_RECORDING_SECONDS]
-    return {"time": format_timestamp(changed_at), "account": next(iter(accounts), None)}

@@ -111,6 +111,7 @@ def search_engine_from_an_empty_folder(
     collection = f"setup{uuid.uuid4().hex[:12]}"
     environment = {
         "PLUMB_CRAWL_INSIDE_HOSTS": site.host,
+        "PLUMB_ALERTS_INSIDE_HOSTS": site.host,
         "PLUMB_CRAWL_DELAY": "0",
         "PLUMB_EMBED_MODEL": "off",
         "PLUMB_INDEX_SOLR_URL": solr_node.url,
@@ -161,7 +162,7 @@ def test_the_first_administrator_uses_all_areas(
         judge_terms_and_publish(tab)
     text = (tmp_path / "vertical.toml").read_text()
     assert f'"{site.url()}"' in text and 'contact = "operator@company.com"' in text and PASSWORD not in text
-    assert SITE_NAME in text and "webhook" in text and 'inside_hosts = ["127.0.0.1"]' not in text  # undone
+    assert SITE_NAME in text and "webhook" in text and "silent_days" not in text  # undone
 
 
 def complete_the_setup(tab: Tab, link: str, url: str) -> None:
@@ -275,10 +276,10 @@ def set_up_alerts(tab: Tab, site: Site) -> None:
     follow(page.locator("section a[href='/admin/settings']"))
     page.locator("#group-alerts summary").click()
     page.locator("[name='set.alerts.webhook']").fill(site.url("/hook"))
-    page.locator("[name='set.alerts.inside_hosts']").fill("127.0.0.1")
+    page.locator("[name='set.alerts.silent_days']").fill("9")
     tab.check()
     follow(page.locator(".save-bar button"))
-    expect(page.locator("#diff .added").last).to_have_text('+inside_hosts = ["127.0.0.1"]')
+    expect(page.locator("#diff .added").last).to_have_text("+silent_days = 9")
     tab.check()
     follow(page.locator(".save-bar button").first)
     tab.open_area("/admin/alerts")
@@ -294,7 +295,7 @@ def undo_in_the_history(tab: Tab) -> None:
     changes = page.locator("#history tbody tr")
     expect(changes.filter(has_text=SITE_NAME)).to_have_count(1)
     follow(changes.locator("button").first)
-    expect(page.locator("#history .undone", has_text="alerts.inside_hosts")).to_have_count(1)
+    expect(page.locator("#history .undone", has_text="alerts.silent_days")).to_have_count(1)
     tab.check()
 
 

@@ -70,7 +70,7 @@ def test_a_setting_is_changed_shown_and_saved_and_a_conflict_keeps_both_changes(
     expect(page.locator("#diff .added")).to_have_text(f"+delay = {delay}")
     path.write_text(path.read_text() + "# changed in an editor\n")
     follow(page.get_by_role("button", name="保存"))
-    expect(page.locator("#conflict")).to_contain_text("在别处修改")
+    expect(page.locator("#conflict")).to_contain_text("修改。此页显示最新值")
     expect(page.locator("[name='set.crawl.delay']")).to_have_value(delay)
     if scripts:  # axe is a script
         assert faults(page) == []

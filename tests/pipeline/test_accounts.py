@@ -64,7 +64,7 @@ def test_the_life_of_an_account(folder: Path) -> None:
     ("arguments", "typed", "status", "said"),
     [
         (["add", "b", "--role", "reports"], "", 1, "no password given"),
-        (["add", "b", "--role", "reports"], "short\n", 1, "10 to 1000 characters"),
+        (["add", "b", "--role", "reports"], "short\n", 1, "10 to 1,000 characters"),
         (["add", "b c", "--role", "reports"], f"{PASSWORD}\n", 1, "1 to 64 characters"),
         (["add", "b"], f"{PASSWORD}\n", 2, "Missing option '--role'"),
         (["add", "b", "--role", "king"], f"{PASSWORD}\n", 2, "'king' is not one of"),

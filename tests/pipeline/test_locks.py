@@ -91,7 +91,7 @@ def test_files_of_the_data_folder_are_private(tmp_path: Path) -> None:
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.rglob("*") if file.is_file()}
     [warc_file] = (name for name in modes if name.endswith(".warc.gz"))
     state_files = ("machine", "seen.bloom", "lastmod.json", "policy.state")
-    names = ("crawl", *state_files, "thumbnail", warc_file, "plumb.log", "plumb.lock")
+    names = ("crawl", *state_files, "thumbnail", warc_file, "plumb.log")
     assert modes == dict.fromkeys(names, 0o600)
 
 
