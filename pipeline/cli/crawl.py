@@ -292,7 +292,9 @@ def sites_add(context: click.Context, hosts: tuple[str, ...], nevertheless: bool
     type=click.Choice(["list", "opml"]),
     help="Format of the file: one URL per line, or OPML [detected].",
 )
-@click.option("--preview", is_flag=True, help="Only show what would be added and what cannot be imported.")
+@click.option(
+    "--preview", is_flag=True, help="Only show what would be added and what cannot be imported; no site is checked."
+)
 @nevertheless_option
 @own_network_option
 @click.pass_context

@@ -23,7 +23,7 @@ def import_sites(
     Args:
         settings: The settings of the vertical.
         sites: The new sites.
-        is_preview: Only say what would change.
+        is_preview: Only say what would change, without a check.
         is_forced: Add the sites without a check.
         is_own_network: Allow their hosts on private networks.
 
@@ -32,7 +32,7 @@ def import_sites(
     """
     urls, refused_count, inside_hosts = sites.seeds, 0, map(host_of, sites.seeds) if is_own_network else ()
     inside_hosts = tuple(dict.fromkeys((*settings.crawl.inside_hosts, *inside_hosts)))
-    if not is_forced:
+    if not (is_forced or is_preview):
         checks = check_sites(urls, replace(settings, crawl=replace(settings.crawl, inside_hosts=inside_hosts)))
         yield from map(describe_check, checks)
         urls = tuple(check.seed_url for check in checks if check.is_usable)
@@ -46,7 +46,7 @@ def import_sites(
     old_urls = Sites.parse(edit.before.get(SITES, ())).seeds
     added = [url for url in Sites.parse(edit.after.get(SITES, ())).seeds if url not in old_urls]
     verb = "would add" if is_preview else "added"
-    yield f"{verb} {len(added)} start URLs{':' * bool(added)} {', '.join(added)}".rstrip()
+    yield f"{verb} {len(added)} lines to crawl.seeds (urls in [[sites]]){':' * bool(added)} {', '.join(added)}".rstrip()
     yield from (f"not imported: {note}" for note in sites.notes)
     if refused_count:
         raise PlumblineError(f"sites not added: {refused_count}; {REFUSAL_ADVICE}")

@@ -102,14 +102,20 @@ def test_the_command_edits_the_file_and_a_preview_does_not(tmp_path: Path) -> No
     text = "[crawl]  # mine\nthreads = 3\n"
     config.write_text(text)
     file.write_text("http://a.test/blog\nb.test\nftp://c.test/\n")
-    preview = call_plumb("-c", str(config), "sites", "import", str(file), "--preview", "--nevertheless")
-    assert config.read_text() == text and "would add 2 start URLs: http://a.test/blog" in preview.out
+    preview = call_plumb("-c", str(config), "sites", "import", str(file), "--preview")
+    assert (
+        config.read_text() == text
+        and "would add 2 lines to crawl.seeds (urls in [[sites]]): http://a.test/blog" in preview.out
+    )
     done = call_plumb("-c", str(config), "sites", "import", str(file), "--nevertheless")
-    assert "added 2 start URLs: http://a.test/blog, https://b.test/" in done.out and done.status == 0
+    assert (
+        "added 2 lines to crawl.seeds (urls in [[sites]]): http://a.test/blog, https://b.test/" in done.out
+        and done.status == 0
+    )
     assert done.out.count("not imported: ") == preview.out.count("not imported: ") == 1
     assert "# mine" in config.read_text()
     assert load_settings(config).crawl.sites.seeds == ("http://a.test/blog", "https://b.test/")
     again = call_plumb("-c", str(config), "sites", "import", str(file), "--nevertheless")
-    assert "added 0 start URLs\n" in again.out
+    assert "added 0 lines to crawl.seeds (urls in [[sites]])\n" in again.out
     wrong = call_plumb("-c", str(config), "sites", "import", str(file), "--format", "opml")
     assert wrong.status == 1 and f"cannot import {file}: the file is no OPML" in wrong.complaint
