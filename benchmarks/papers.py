@@ -211,7 +211,8 @@ def automatic(data: Data) -> Iterator[Figure]:
 def harvests(data: Data) -> Iterator[Figure]:
     """ZK-E3 to ZJ-E2: each paper's strategy and its baseline on TOPICS topics of every web, and its pages."""
     systems = list(dict.fromkeys(name for pair in PAPERS for name in pair))
-    webs = list(focus.graphs_of(data.folder / "webgraph", (), None, data.size))
+    part = ((focus.SMOKE["set_names"], GENERATED), None, focus.SMOKE["nodes"]) if data.size else ((), None)
+    webs = list(focus.graphs_of(data.folder / "webgraph", *part))
     figures: list[Figure] = []
     for web in webs:
         chosen = replace(web, topics=dict(list(web.topics.items())[:TOPICS]))
