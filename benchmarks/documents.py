@@ -42,10 +42,10 @@ class MissingPeerError(PlumblineError):
     """A peer is not installed."""
 
 
-@benchmark("documents", systems=OURS, files=6)
+@benchmark("documents", systems=OURS, files=4)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
-@click.option("--files", default=0, type=click.IntRange(0), help="Maximum number of files; 0: all.")
+@click.option("--files", default=0, type=click.IntRange(0), help="Maximum number of files of each format; 0: all.")
 def main(data: Path, systems: list[str], files: int) -> None:
     """Measure the document reader and its peers."""
     figures, missing = measure(data, systems, files)
@@ -72,7 +72,10 @@ def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[li
     if unknown:
         raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join((*READERS, TIKA))}")
     scorer, gold = load_scorer(data), load_gold(data)
-    gold = sample(gold, files, lambda page: str(page["id"])) if files else gold
+    if files:
+        formats = sorted({page["format"] for page in gold})
+        pages_by_format = ([page for page in gold if page["format"] == name] for name in formats)
+        gold = [page for pages in pages_by_format for page in sample(pages, files, lambda page: str(page["id"]))]
     figures: list[Figure] = []
     missing: list[str] = []
     for name, reader in READERS.items():

@@ -27,7 +27,7 @@ from domain.errors import PlumblineError
 from extractor import extract
 
 
-@benchmark("extract", systems=",".join(ABLATION), set_names="zh-news,zh-short", pages=2, rounds=1)
+@benchmark("extract", systems=",".join(ABLATION), set_names="zh-news,zh-short", pages=6, rounds=1)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
