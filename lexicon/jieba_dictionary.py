@@ -9,10 +9,10 @@ jieba itself loads most invalid lines silently. This module reports each invalid
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from domain.message import Message
-from domain.term import Lexicon, LexiconEntry, LineError
+from domain.term import MAX_SYNONYMS, Lexicon, LexiconEntry, LineError
 from text.folding import word_key
 from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
 from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, RjiebaSegmenter, base_segmenter
@@ -116,6 +116,14 @@ def find_term_error(text: str) -> str | None:
         if is_forbidden or char in _NONCHARACTERS:
             return Message("contains the forbidden character {codepoint}", codepoint=f"U+{ord(char):04X}")
     return None
+
+
+def find_count_error(words: Sequence[object]) -> Message | None:
+    """Return a reason if a term or concept has more synonyms, broader terms or terms than are allowed."""
+    if len(words) <= MAX_SYNONYMS:
+        return None
+    values = {"count": len(words), "limit": MAX_SYNONYMS}
+    return Message("it has {count} terms or broader concepts; at most {limit} are allowed", **values)
 
 
 def has_candidate_shape(text: str) -> bool:

@@ -19,10 +19,11 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from domain.message import Message
-from domain.term import MAX_SYNONYMS, LexiconEntry, LineError, TermClass, join_terms, split_terms
+from domain.term import LexiconEntry, LineError, TermClass, join_terms, split_terms
 from lexicon.jieba_dictionary import (
     build_entry,
     collect_entries,
+    find_count_error,
     find_term_error,
     format_dictionary,
     parse_dictionary,
@@ -146,12 +147,7 @@ def _parse_csv_row(cells: Mapping[str, str] | Message) -> ParseResult:
         )
     multi_values = {name: split_terms(cells.get(name, ""), MULTI_VALUE_SEPARATOR) for name in ("synonyms", "broader")}
     for name, words in multi_values.items():
-        if len(words) > MAX_SYNONYMS:
-            reason = Message(
-                "it has {count} terms or broader concepts; at most {limit} are allowed",
-                count=len(words),
-                limit=MAX_SYNONYMS,
-            )
+        if reason := find_count_error(words):
             return Message("{column}: {reason}", column=name, reason=reason)
         if error := next((error for word in words if (error := find_term_error(word))), None):
             return Message("{column}: {reason}", column=name, reason=error)

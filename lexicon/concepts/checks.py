@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from domain.concept import Concept, sort_terms
 from domain.message import Message
-from domain.term import MAX_DEFINITION_CHARS, MAX_SYNONYMS, STATUS_ORDER, ConceptTerm, ConceptTermStatus, LineError
+from domain.term import MAX_DEFINITION_CHARS, STATUS_ORDER, ConceptTerm, ConceptTermStatus, LineError
 from lexicon.concepts.concept_groups import add_texts, normalize_terms
-from lexicon.jieba_dictionary import MAX_INPUT_CHARS, find_term_error
+from lexicon.jieba_dictionary import MAX_INPUT_CHARS, find_count_error, find_term_error
 from text.folding import word_key
 from text.scripts import language_of_term
 
@@ -68,8 +68,8 @@ def assign_statuses(
         elif name.strip() and statuses[index] is None:
             values = {"term": to_single_line(terms[index].text)[:40], "status": to_single_line(name)[:40]}
             errors.append((index, Message("“{term}”: unknown status “{status}”, read as admitted", **values)))
-    admitted = ConceptTermStatus.ADMITTED
-    return [replace(term, status=status or admitted) for term, status in zip(terms, statuses, strict=True)], errors
+    pairs = zip(terms, statuses, strict=True)
+    return [replace(term, status=status or ConceptTermStatus.ADMITTED) for term, status in pairs], errors
 
 
 def concept_reason(label: str, reason: str) -> Message:
@@ -130,12 +130,8 @@ def complete_concept(concept: Concept, terms: Sequence[ConceptTerm]) -> Concept 
     """Return the concept with these terms, one of which is preferred, or the reason why they are no concept."""
     if not terms:
         return Message("it has no term")
-    if len(terms) > MAX_SYNONYMS:
-        return Message(
-            "it has {count} terms or broader concepts; at most {limit} are allowed",
-            count=len(terms),
-            limit=MAX_SYNONYMS,
-        )
+    if error := find_count_error(terms):
+        return error
     best_term = min(terms, key=lambda term: STATUS_ORDER.index(term.status))
     if best_term.status is ConceptTermStatus.DEPRECATED:
         return Message("all its terms are deprecated")

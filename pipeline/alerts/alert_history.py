@@ -22,7 +22,7 @@ def record_ended_alerts(engine: Engine, firing_keys: Set[AlertKey]) -> None:
     After a kill before the store changes, the file already has them.
     """
     now, path = time.time(), engine.settings.data_dir / ENDED_ALERTS_FILE
-    recorded = {
+    past_keys = {
         (row.get("kind"), row.get("subject"), row.get("since")) for row in read_json_lines(path, MAX_ENDED_ALERTS)
     }
     rows = [
@@ -34,7 +34,7 @@ def record_ended_alerts(engine: Engine, firing_keys: Set[AlertKey]) -> None:
             "ended_at": now,
         }
         for alert in engine.store.alerts.firing()
-        if alert.key not in firing_keys and (alert.key.kind, alert.key.subject, alert.firing_since) not in recorded
+        if alert.key not in firing_keys and (alert.key.kind, alert.key.subject, alert.firing_since) not in past_keys
     ]
     try:
         if rows:

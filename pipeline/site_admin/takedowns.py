@@ -27,8 +27,8 @@ def takedown_operations(table: TakedownTable) -> tuple[Operation, Operation]:
         takedown = table.find(url)
         if takedown is None:
             return None
-        restored = table.restore(url, call.operation_id)
-        values = {"url": url, "reason": takedown.reason, "urls": [item.url for item in restored]}
+        takedowns = table.restore(url, call.operation_id)
+        values = {"url": url, "reason": takedown.reason, "urls": [item.url for item in takedowns]}
         return Change(url, values, values)
 
     url = Field("url", is_required=True)

@@ -1,4 +1,4 @@
-"""Faults of operation: what a command says agrees with the store, nothing is lost, and nothing waits for ever.
+"""Faults of operation: the output of a command agrees with the store, nothing is lost, and no command hangs.
 
 Run as a program, `python -m tests.faults.operating ARGUMENTS` is `plumb ARGUMENTS` whose scheduler retries a run soon.
 """
