@@ -13,8 +13,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -225,36 +226,32 @@ def iter_results(
     estimate_cost: Callable[[J], int] = lambda job: 0,
     max_cost: int = 0,
 ) -> Iterator[T]:
-    """Submit jobs and yield their results, in any order. Reads a job only when there is room for it.
+    """Submit jobs and yield their results in the order of the jobs, so that what is saved does not depend on timing.
 
-    Cancels the submitted jobs if the caller stops the iteration, or if a job raises.
+    Reads a job only when there is room for it. Cancels the submitted jobs if the caller stops the iteration, or if a
+    job raises.
 
     Args:
         max_jobs: maximum number of jobs in flight
         estimate_cost: returns the cost of a job, such as its memory
         max_cost: maximum total cost of the jobs in flight; a job that exceeds it is processed by itself
     """
-    costs: dict[Future[T], int] = {}
+    futures: deque[Future[T]] = deque()
+    costs: deque[int] = deque()
     try:
         for job in jobs:
             cost = estimate_cost(job)
-            while costs and sum(costs.values()) + cost > max_cost:
-                yield from _iter_finished(costs)
-            costs[submit(job)] = cost
+            while costs and sum(costs) + cost > max_cost:
+                costs.popleft()
+                yield futures.popleft().result()
+            futures.append(submit(job))
+            costs.append(cost)
             del job  # it may be large, and the next one is read before it would be replaced
-            while len(costs) >= max_jobs or sum(costs.values()) > max_cost:
-                yield from _iter_finished(costs)
-        while costs:
-            yield from _iter_finished(costs)
+            while len(costs) >= max_jobs or sum(costs) > max_cost:
+                costs.popleft()
+                yield futures.popleft().result()
+        while futures:
+            yield futures.popleft().result()
     finally:
-        for future in costs:
+        for future in futures:
             future.cancel()
-
-
-def _iter_finished(costs: dict[Future[T], int]) -> Iterator[T]:
-    """Wait until at least one job is done, remove all that are done from `costs`, and yield their results."""
-    done = wait(costs, return_when=FIRST_COMPLETED).done
-    for future in done:
-        del costs[future]
-    while done:  # a result that was yielded is not referenced here any more: it may be large
-        yield done.pop().result()

@@ -71,7 +71,7 @@ class EmbeddingPool:
     def embed(
         self, pending: Iterable[PendingText], spec: ModelSpec, part: EmbeddingPart = EmbeddingPart.ARTICLE
     ) -> Iterator[list[EmbeddingResult]]:
-        """Yield the vectors of this part of the articles in batches, in any order.
+        """Yield the vectors of this part of the articles in batches, in their order.
 
         Raises EmbeddingError if the model cannot be used.
         """

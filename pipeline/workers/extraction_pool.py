@@ -37,7 +37,7 @@ from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
 log = logging.getLogger(__name__)
 
 
-MAX_IN_FLIGHT_PER_WORKER = 8  # pages per worker, queued or running; bounds the memory
+MAX_IN_FLIGHT_PER_WORKER = 16  # pages per worker, queued or running; bounds the memory
 # Estimated memory of all pages in flight, per worker. A page that needs more than all is processed by itself.
 MAX_IN_FLIGHT_BYTES_PER_WORKER = 32_000_000
 BYTES_PER_PAGE_BYTE = 8  # memory for each byte of HTML: text in several forms, and the result
@@ -97,7 +97,7 @@ class ExtractionPools:
         look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
         look_up_recognized_pages: LookUpRecognizedPages = lambda url_id, digest: (),
     ) -> Iterator[PageExtraction]:
-        """Yield the extraction of each page, in any order.
+        """Yield the extraction of each page, in their order.
 
         Args:
             read_page_bytes: returns the stored bytes of a page

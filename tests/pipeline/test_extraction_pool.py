@@ -60,9 +60,10 @@ def read_endless(page: ArchivedPage) -> bytes:
 
 
 @pytest.mark.parametrize("count", [0, 60])
-def test_every_page_has_one_result(count: int) -> None:
+def test_every_page_has_one_result_in_its_place(count: int) -> None:
+    """What is saved, such as the series of similar articles, does not depend on which worker was faster."""
     results = list(extract_pages(pages(count), read, ExtractSettings(), workers=2))
-    assert sorted(result.page.url_id for result in results) == list(range(count))
+    assert [result.page.url_id for result in results] == list(range(count))
     good = [r for r in results if isinstance(r.result, Article)]
     assert len(good) == count - (count > 7)
     assert all(r.page_traits.line_hashes for r in good)
