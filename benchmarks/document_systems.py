@@ -83,7 +83,7 @@ def python_docx() -> Read:
 
     def run(data: bytes, name: str) -> dict[str, str]:
         document = docx.Document(io.BytesIO(data))
-        rows = [cell.text for table in document.data_table_spans for row in table.rows for cell in row.cells]
+        rows = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
         text = "\n".join([paragraph.text for paragraph in document.paragraphs] + rows)
         return {"text": text, "title": document.core_properties.title or ""}
 
