@@ -22,6 +22,7 @@ from rdflib import Graph
 from benchmarks.results import OURS, Figure
 from docstore.store import Store
 from domain.concept import Concept, ConceptFormat
+from domain.review import ReviewDecisionKind
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.concept_groups import is_hierarchical
 from lexicon.concepts.formats import format_concept_file
@@ -91,12 +92,16 @@ def _generate_terms(generator: random.Random, language: str, number: int) -> Ite
         yield ConceptTerm(text, language, status, definition if index == 0 else "", source, note)
 
 
+def _import(review: LexiconReview, content: bytes, concept_format: ConceptFormat) -> None:
+    review.store.review_history.apply(ReviewDecisionKind.ADD, review.plan_concepts(content, concept_format).edits, "")
+
+
 def _round_trip(concepts: Sequence[Concept], concept_format: ConceptFormat, read: LabelReader) -> float:
     with Store("sqlite://", Path()) as first_store, Store("sqlite://", Path()) as second_store:
         first, second = LexiconReview(first_store), LexiconReview(second_store)
-        first.import_concepts(first.plan_concepts(format_concept_file(concepts, concept_format), concept_format), "")
+        _import(first, format_concept_file(concepts, concept_format), concept_format)
         content = first.export_concepts(concept_format)
-        second.import_concepts(second.plan_concepts(content, concept_format), "")
+        _import(second, content, concept_format)
         if second.export_concepts(concept_format) != content:
             return 0.0
         before, after = (

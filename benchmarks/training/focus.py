@@ -42,16 +42,17 @@ from benchmarks.training.focus_lessons import Lesson, Recorder, Taught
 from crawler.focused_policy import TopicWords, Words
 from focused.fused.crawl_graph import Float64Array
 from focused.fused.link_features import LINK_FEATURES
-from focused.fused.page_features import (
-    INITIAL_PAGE_FEATURES,
-    INITIAL_YIELD_FEATURES,
-    OWN_FEATURES,
-    PAGE_FEATURES,
-    YIELD_FEATURES,
-)
+from focused.fused.page_features import OWN_FEATURES, PAGE_FEATURES, YIELD_FEATURES
 from focused.fused.pretrained import PRETRAINED_FILE
-from focused.fused.retention import INITIAL_RETENTION_FEATURES, NON_NEGATIVE_FEATURES, RETENTION_FEATURES
+from focused.fused.retention import RETENTION_FEATURES
 
+# For a page that was just fetched, whose links are not known yet.
+OUTLINK_FEATURES = ("degree", "targets", "example_links")
+INITIAL_PAGE_FEATURES = tuple(name for name in PAGE_FEATURES if name not in OUTLINK_FEATURES)
+INITIAL_YIELD_FEATURES = tuple(name for name in YIELD_FEATURES if name not in (*OUTLINK_FEATURES, "hub"))
+INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name not in ("anchored", "degree"))
+# Features whose weight training constrains to be at least 0.
+NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
 OTHERS = 60
 OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
 MIN_OF_SIBLING = 15  # pages of a label that is taken with others

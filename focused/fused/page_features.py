@@ -147,13 +147,9 @@ NEIGHBOUR_FEATURES: Mapping[str, Callable[[PageBatch, NeighbourScores], Float64A
     "walk_share": lambda pages, company: company.relevant_walk_share_for(pages.node_ids),
 }
 PAGE_FEATURES = (*OWN_FEATURES, *NEIGHBOUR_FEATURES)
-OUTLINK_FEATURES = ("degree", "targets", "example_links")
-INITIAL_PAGE_FEATURES = tuple(name for name in PAGE_FEATURES if name not in OUTLINK_FEATURES)
 # Features of a page's expected yield (`expected_yield.py`): all page features, its hub score, its anchor-word share
 # and the mean scores of its anchors.
 YIELD_FEATURES = (*PAGE_FEATURES, "hub", "anchored", "anchors", "taught")
-# For a page that was just fetched, whose links were not followed yet.
-INITIAL_YIELD_FEATURES = tuple(name for name in YIELD_FEATURES if name not in (*OUTLINK_FEATURES, "hub"))
 
 
 def compute_own_features(pages: PageBatch, reference: TopicReference) -> Float64Array:

@@ -33,10 +33,6 @@ STANDARDIZED_PAGE_FEATURES = (
     "degree",
 )
 RETENTION_FEATURES = ("verdict", "level", "anchored", *STANDARDIZED_PAGE_FEATURES)
-# For a page that was just fetched, whose links are not known yet.
-INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name not in ("anchored", "degree"))
-# Features whose weight training constrains to be at least 0.
-NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
 PROBABILITY_EPSILON = 1e-4  # probabilities are clipped to [epsilon, 1 - epsilon] before the logit
 BIAS_VARIANCE, SLOPE_VARIANCE = 4.0, 0.3  # prior variance of a topic's deviation from the pretrained regression
 MAX_QUESTION_SIMILARITY = 0.8  # of two pages with a higher cosine, only one is selected for labelling

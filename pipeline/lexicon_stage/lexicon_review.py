@@ -201,10 +201,6 @@ class LexiconReview(TermReview):
         edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
         return self.store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
 
-    def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
-        """Change the terms as planned."""
-        return self.store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
-
     def proposal(self) -> VersionProposal:
         """Return the version that would be published now."""
         with self._lock:

@@ -14,17 +14,19 @@ from benchmarks.focus_stated import stated_error_figures
 from benchmarks.results import read_floors
 from benchmarks.training import focus as focus_training
 from benchmarks.training import focus as training
-from benchmarks.training.focus import COUNTS, look_weights, mean_weights, name_of, others_of, siblings_of
-from crawler.focused_policy import PageWords
-from focused.fused.link_features import LINK_FEATURES
-from focused.fused.page_features import (
+from benchmarks.training.focus import (
+    COUNTS,
     INITIAL_PAGE_FEATURES,
     INITIAL_YIELD_FEATURES,
-    OWN_FEATURES,
-    PAGE_FEATURES,
-    YIELD_FEATURES,
-    load_pretrained_models,
+    look_weights,
+    mean_weights,
+    name_of,
+    others_of,
+    siblings_of,
 )
+from crawler.focused_policy import PageWords
+from focused.fused.link_features import LINK_FEATURES
+from focused.fused.page_features import OWN_FEATURES, PAGE_FEATURES, YIELD_FEATURES, load_pretrained_models
 
 SUBJECTS = {
     "geology": ["basalt", "granite", "mineral", "volcano", "fault", "stratum", "sediment", "magma", "quartz", "gneiss"],

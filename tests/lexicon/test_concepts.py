@@ -24,6 +24,7 @@ from lexicon.concepts.formats import (
     format_concept_file,
     parse_concept_file,
 )
+from lexicon.concepts.import_plan import ImportPlan
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.query.query_words import build_thesaurus
 from tests.conftest import SHARED
@@ -76,8 +77,12 @@ def tbx_file(*entries: str) -> bytes:
     return (TBX_START + "\n".join(entries) + TBX_END).encode()
 
 
+def import_concepts(review: LexiconReview, plan: ImportPlan, actor: str = "anna") -> None:
+    review.store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
+
+
 def import_file(review: LexiconReview, content: bytes, concept_format: ConceptFormat, actor: str = "anna") -> None:
-    review.import_concepts(review.plan_concepts(content, concept_format), actor)
+    import_concepts(review, review.plan_concepts(content, concept_format), actor)
 
 
 def stored_concepts(review: LexiconReview) -> list[Concept]:
@@ -401,7 +406,7 @@ def test_the_preview_names_what_changes(review: LexiconReview) -> None:
     lines = [plan.lines(change) for change in plan.changes]
     assert lines[0] == (["页岩瓦斯 (zh, deprecated)"], ["页岩天然气 (zh, deprecated)"])
     assert lines[1] == ([], ["煤层气 (zh, preferred)", "< 天然气", "id http://a.test/9"])
-    review.import_concepts(plan, "anna")
+    import_concepts(review, plan)
     assert review.plan_import([new], "skos").edits == ()  # found by its source id
 
 
@@ -437,7 +442,7 @@ def test_any_number_of_cycles_ends() -> None:
         names = [f"n{n}" for n in range(120)]
         concepts = [Concept(name, (ConceptTerm(name, "en", PREFERRED),)) for name in names]
         stored = Concept("top", (ConceptTerm("top", "en", PREFERRED),), broader_ids=tuple(names))
-        review.import_concepts(review.plan_import([*concepts, stored], "skos"), "anna")
+        import_concepts(review, review.plan_import([*concepts, stored], "skos"))
         plan = review.plan_import([replace(one, broader_ids=("top", one.concept_id)) for one in concepts], "skos")
         assert (plan.changes, len(plan.errors)) == ((), 101)
         many = replace(concepts[0], broader_ids=(), terms=tuple(ConceptTerm(f"t{n}", "en") for n in range(151)))
@@ -450,7 +455,7 @@ def test_a_concept_edited_meanwhile_is_not_overwritten(review: LexiconReview) ->
     plan = review.plan_import([replace(GAS, terms=(ConceptTerm("天然气", "zh", PREFERRED, "气"),))], "skos")
     review.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("天然气", synonyms=("NG",))], "bert")
     with pytest.raises(ConcurrentEditError, match="changed meanwhile by bert"):
-        review.import_concepts(plan, "anna")
+        import_concepts(review, plan)
     assert [term.text for term in stored_concepts(review)[0].terms] == ["NG", "天然气"]
 
 
@@ -546,7 +551,7 @@ def test_related_concepts_are_imported_removed_and_undone(review: LexiconReview)
     related = replace(GAS, related_ids=(RADAR.concept_id, METHANE.concept_id))  # stated at one of the concepts only
     plan = review.plan_import([related, SHALE_GAS, *bare[2:]], "skos")
     assert [plan.lines(change)[1] for change in plan.changes[1:]] == [["~ 天然气"]] * 2
-    review.import_concepts(plan, "anna")
+    import_concepts(review, plan)
     assert (
         review.store.relations.list_related("天然气") == ["méthane", "radar"]
         and not review.store.relations.list_open(9)[0]
