@@ -151,7 +151,7 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
     except OSError:
         is_taken = False
     text = f"{format_address(host, port)} {'is in use' if is_taken else 'is free'}"
-    is_ours = is_taken and is_our_search_site(format_address(probed_host, port))
+    is_ours = is_taken and is_our_search_site(format_address(probed_host, port), settings.search.title)
     advice = "stop that program, or choose another port with --port or search.port"
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
@@ -165,15 +165,15 @@ def request_directly(url: str, headers: Mapping[str, str] | None = None) -> Any:
         return session.get(url, headers=headers, timeout=CONNECT_TIMEOUT_SECONDS)
 
 
-def is_our_search_site(address: str) -> bool:
-    """True if a Plumbline search site responds at `address` (host:port)."""
+def is_our_search_site(address: str, title: str) -> bool:
+    """True if the search site with this title responds at `address` (host:port)."""
     import requests
 
     try:
         payload = request_directly(f"http://{address}/healthz").json()
     except (requests.RequestException, ValueError):
         return False
-    return isinstance(payload, dict) and "status" in payload
+    return isinstance(payload, dict) and payload.get("title") == title
 
 
 def check_solr_nodes(settings: Settings) -> Iterator[CheckResult]:

@@ -280,17 +280,13 @@ def healthz() -> Response:
     site = current_site()
     try:
         counts = parse_site_counts(site.solr.select(site_counts_params()))
-        return jsonify(
-            status="ok",
-            documents=counts.documents,
-            index_lag=site.backend.count_pending_documents(),
-            runs=_run_status(),
-        )
+        state = {"status": "ok", "documents": counts.documents, "index_lag": site.backend.count_pending_documents()}
     except SolrStartingError:
-        response = jsonify(status="starting", reason="Solr is starting", runs=_run_status())
+        state = {"status": "starting", "reason": "Solr is starting"}
     except PlumblineError as error:
-        response = jsonify(status="unavailable", reason=type(error).__name__, runs=_run_status())
-    response.status_code = 503
+        state = {"status": "unavailable", "reason": type(error).__name__}
+    response = jsonify(title=site.settings.title, runs=_run_status(), **state)
+    response.status_code = 200 if state["status"] == "ok" else 503
     return response
 
 

@@ -386,8 +386,9 @@ def test_the_doctor_connects_to_ipv6_addresses(
 def test_the_doctor_asks_no_proxy_about_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "")
-    with Site({"/healthz": Answer(body=b'{"status": "ok"}')}) as site:
-        assert doctor.is_our_search_site(site.host)
+    with Site({"/healthz": Answer(body=b'{"status": "ok", "title": "Oil"}')}) as site:
+        assert doctor.is_our_search_site(site.host, "Oil")
+        assert not doctor.is_our_search_site(site.host, "Gas")  # the site of another vertical
 
 
 def test_the_doctor_sees_what_is_amiss(vertical: LocalVertical, tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_health_robots_and_sign() -> None:
     assert health.pop("runs") == {
         "last": "done", "last_good": "1970-01-01T00:00:00+00:00", "failed_since": None, "next": None
     }  # fmt: skip
-    assert health == {"status": "ok", "documents": 25, "index_lag": 4}
+    assert health == {"status": "ok", "title": "Plumbline", "documents": 25, "index_lag": 4}
     assert "Disallow: /search" in client.get("/robots.txt").text
     assert client.get("/favicon.ico").mimetype == "image/svg+xml"
 
