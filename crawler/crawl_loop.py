@@ -342,7 +342,7 @@ class CrawlLoop:
         """
         entry, result = job_result.job.entry, job_result.fetch_result
         preferred_url, repeats = result.preferred_request_url, self.repeated_requests[entry.url_id]
-        needs_cookie = result.sets_cookie and result.outcome.reason is Reason.BLOCKED
+        needs_cookie = result.sets_cookie and result.outcome.reason in (Reason.BLOCKED, Reason.NEEDS_LOGIN)
         if (preferred_url or needs_cookie) and repeats < (3 if preferred_url and result.sets_cookie else 1):
             self.preferred_request_urls[entry.url_id] = preferred_url
             self.repeated_requests[entry.url_id] += 1

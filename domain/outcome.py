@@ -45,7 +45,8 @@ class Reason(StrEnum):
     REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
     SAME_CONTENT = "same_content"  # the page of another URL, which stands for it
     HTTP_ERROR = "http_error"
-    BLOCKED = "blocked"  # a challenge, maintenance, login or error page in place of the page; an earlier article stays
+    NEEDS_LOGIN = "needs_login"  # status 401 or 407, or a login page in place of the page; an earlier article stays
+    BLOCKED = "blocked"  # a challenge, maintenance or error page in place of the page; an earlier article stays
     GONE = "gone"  # 404 or 410, or a page that says so
     TAKEN_DOWN = "taken_down"  # an operator has excluded the page permanently
     NOT_HTML = "not_html"
@@ -85,10 +86,6 @@ class Reason(StrEnum):
 
 CERTIFICATE_ERROR = "certificate"
 """Replaces `Reason.UNREACHABLE` in the counts of a site if its certificate is invalid."""
-NEEDS_LOGIN = "needs_login"
-"""Replaces `Reason.HTTP_ERROR` and `Reason.BLOCKED` in the counts of a site if the page asks for a login."""
-LOGIN_DETAIL = Message("the site demands a login")
-LOGIN_STATUSES = ("401", "407")
 
 FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.NOINDEX, Reason.OFF_TOPIC))
 """Outcomes of a crawl visit to a page that the site returned."""
@@ -146,12 +143,6 @@ class Outcome:
         if isinstance(self.detail, Message):
             return str(self.detail.values.get("url", ""))
         return self.detail if self.reason in RELATED_URL_REASONS and "://" in self.detail else ""
-
-    @property
-    def needs_login(self) -> bool:
-        """True if the page asks for a login."""
-        is_demanded = self.reason is Reason.BLOCKED and self.detail == LOGIN_DETAIL
-        return is_demanded or (self.reason is Reason.HTTP_ERROR and self.detail in LOGIN_STATUSES)
 
     @property
     def summary(self) -> Message:

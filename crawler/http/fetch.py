@@ -523,6 +523,8 @@ _REASON_BY_STATUS = {
     204: Reason.EMPTY_BODY,
     205: Reason.EMPTY_BODY,
     304: Reason.MALFORMED_RESPONSE,
+    401: Reason.NEEDS_LOGIN,
+    407: Reason.NEEDS_LOGIN,
 }
 
 

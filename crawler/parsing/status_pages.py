@@ -13,7 +13,7 @@ from lxml import etree
 
 from crawler.dedup.content_fingerprint import ContentFingerprint
 from domain.message import Message
-from domain.outcome import LOGIN_DETAIL, Outcome, Reason
+from domain.outcome import Outcome, Reason
 
 _MAX_BARE_TEXT_BYTES = 1_700  # without white space
 _MAX_GENERAL_TEXT_CHARS = 400  # for phrases that are not those of one program
@@ -37,7 +37,7 @@ _PHRASES = _load_phrases()
 _NOT_FOUND_KEY, _NOT_FOUND_WORDS = _PHRASES.pop(("heading", "key")), _PHRASES.pop(("heading", "words"))
 _OUTCOMES = {
     "cookies": Outcome(Reason.BLOCKED, Message("the site demands cookies")),
-    "login": Outcome(Reason.BLOCKED, LOGIN_DETAIL),
+    "login": Outcome(Reason.NEEDS_LOGIN),
     "challenge": Outcome(Reason.BLOCKED, Message("the site challenges the crawler")),
     "maintenance": Outcome(Reason.BLOCKED, Message("the site reports maintenance or an error")),
 }

@@ -5,13 +5,13 @@ The store contains only the last outcome of a URL. These counts make it possible
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, Connection, case, delete, func, literal, or_, select
+from sqlalchemy import Connection, case, delete, func, literal, or_, select
 
 from docstore.database import Database, contains_text
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
-from domain.outcome import CERTIFICATE_ERROR, LOGIN_DETAIL, LOGIN_STATUSES, NEEDS_LOGIN, Reason, Stage
+from domain.outcome import CERTIFICATE_ERROR, Reason, Stage
 from domain.run import SiteArticles, SiteRun
 
 CERTIFICATE_ERROR_TEXT = "certificate verify failed"  # message of OpenSSL
@@ -79,22 +79,12 @@ class SiteRunTable:
             return {row[0]: SiteArticles(int(row[1]), float(row[2]), int(row[3])) for row in connection.execute(query)}
 
 
-def needs_login() -> ColumnElement[bool]:
-    """SQL condition on `outcomes`: the page asks for a login, as in `Outcome.needs_login`."""
-    is_demanded = (outcomes.c.reason == Reason.BLOCKED) & contains_text(outcomes.c.detail, LOGIN_DETAIL)
-    return is_demanded | ((outcomes.c.reason == Reason.HTTP_ERROR) & outcomes.c.detail.in_(LOGIN_STATUSES))
-
-
 def count_outcomes_since(connection: Connection, since: float) -> list[tuple[str, str, str, int]]:
     """Return (host, stage, reason, count) of the outcomes recorded since `since` (epoch seconds)."""
     bad_certificate = (outcomes.c.reason == Reason.UNREACHABLE) & contains_text(
         outcomes.c.detail, CERTIFICATE_ERROR_TEXT
     )
-    code = case(
-        (bad_certificate, literal(CERTIFICATE_ERROR)),
-        (needs_login(), literal(NEEDS_LOGIN)),
-        else_=outcomes.c.reason,
-    ).label("code")
+    code = case((bad_certificate, literal(CERTIFICATE_ERROR)), else_=outcomes.c.reason).label("code")
     query = (
         select(urls.c.host, outcomes.c.stage, code, func.count())
         .join(urls, urls.c.url_id == outcomes.c.url_id)

@@ -7,7 +7,6 @@ from sqlalchemy import ColumnElement, Connection, case, func, or_, select, true
 
 from docstore.database import Database
 from docstore.frontier.due_order import backlog_by_host, count_if
-from docstore.reports.site_runs import needs_login
 from docstore.reports.url_report import UrlReport, url_report
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
@@ -54,7 +53,7 @@ class StatusReports:
     def login_page_count(self) -> int:
         """Return the number of pages that ask for a login."""
         with self._database.snapshot() as connection:
-            query = select(func.count()).where(outcomes.c.stage == Stage.CRAWL, needs_login())
+            query = select(func.count()).where(outcomes.c.stage == Stage.CRAWL, outcomes.c.reason == Reason.NEEDS_LOGIN)
             return connection.scalar(query) or 0
 
     def url_count(self) -> int:

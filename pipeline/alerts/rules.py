@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
-from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, NEEDS_LOGIN, Reason
+from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, Reason
 from domain.rising_term import RisingTerm
 from domain.run import ReasonCounts, RunSummary, SiteArticles, SiteRun, SiteTotals
 from pipeline.local_time import local_minute
@@ -211,7 +211,7 @@ def _site_stopped_rule(case: SiteCase) -> AlertValues:
 
 
 def _needs_login_rule(case: SiteCase) -> AlertValues:
-    count, all_count = case.current_counts[NEEDS_LOGIN], case.current_counts.total()
+    count, all_count = case.current_counts[Reason.NEEDS_LOGIN], case.current_counts.total()
     return {"n": count} if _ratio(count, all_count) > MAJORITY_SHARE else {}
 
 

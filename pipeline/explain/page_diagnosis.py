@@ -221,8 +221,6 @@ def _fetch_stop(outcome: Outcome) -> PageCheck:
     if _is_deleted(reason):
         return _failed(name, PageCause.EXPIRED)
     remedies = () if reason in (Reason.OFF_TOPIC, Reason.NOINDEX) else again
-    if outcome.needs_login:
-        return _failed(name, PageCause.NEEDS_LOGIN, remedies=remedies)
     return _failed(name, _cause_for(reason), {"status": str(outcome.detail)}, remedies=remedies)
 
 

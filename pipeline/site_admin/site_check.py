@@ -156,7 +156,7 @@ class SiteProbe:
                 return check, rules, result
             if not fetch_result.redirect_url:
                 outcome = fetch_result.outcome
-                needs_login = outcome.needs_login or (outcome.reason is Reason.HTTP_ERROR and outcome.detail == "403")
+                needs_login = outcome.reason is Reason.NEEDS_LOGIN or outcome == Outcome(Reason.HTTP_ERROR, "403")
                 raise SiteProblemError(replace(check, needs_login=needs_login), outcome)
             url = fetch_result.redirect_url
             if time.monotonic() > self._deadline:

@@ -22,7 +22,6 @@ FETCHED = Outcome(Reason.FETCHED)
 AGAIN = {"revisit_shortest": 0.0, "revisit_longest": 1e-6}
 KINDS = {
     "the site demands cookies": "cookies",
-    "the site demands a login": "login",
     "the site challenges the crawler": "challenge",
     "the site reports maintenance or an error": "maintenance",
     "“Not found” page with HTTP status 200": "soft_404",
@@ -34,7 +33,7 @@ def status_of(title: str, body: str, head: str = "") -> tuple[str, str]:
     """Return reason and kind of a page, ("", "") for content."""
     html = f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
     status = parse_page(Page(1, "http://a.test/x", "http://a.test/x", 200, "text/html", html.encode(), "d", 0.0)).status
-    return (str(status.reason), KINDS.get(status.detail, "")) if status else ("", "")
+    return (str(status.reason), KINDS.get(status.detail, "login")) if status else ("", "")
 
 
 BLOCKED = [
@@ -83,7 +82,7 @@ BLOCKED = [
 
 @pytest.mark.parametrize(("title", "body", "kind"), BLOCKED, ids=[f"{row[2]} {row[0]}" for row in BLOCKED])
 def test_pages_in_place_of_the_page(title: str, body: str, kind: str) -> None:
-    assert status_of(title, body) == ("blocked", kind)
+    assert status_of(title, body) == ("needs_login" if kind == "login" else "blocked", kind)
 
 
 NOT_FOUND = [
@@ -278,9 +277,7 @@ def test_articles_that_move_to_the_front_page_are_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["/login?next=/a0.html", "/user/signin", "/passport/", "/sso/cas"])
 def test_a_redirect_to_a_login_is_no_success(tmp_path: Path, target: str) -> None:
     table, _ = second_night(tmp_path, {"/a0.html": Answer(302, b"", {"Location": target}), target: page()})
-    assert stories(table) == 6 and table.reasons()["/a0.html"] == "blocked"
-    [visit] = [visit for visit in table.visits if visit.outcome.reason is Reason.BLOCKED]
-    assert visit.outcome.detail == "the site demands a login"
+    assert stories(table) == 6 and table.reasons()["/a0.html"] == "needs_login"
 
 
 def test_a_blocked_page_is_asked_again_soon_and_slows_the_crawl(tmp_path: Path) -> None:

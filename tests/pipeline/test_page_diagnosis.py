@@ -67,7 +67,7 @@ CASES = [
     (facts(Reason.REDIRECTED_TO_KNOWN_URL, OTHER_URL), PageCause.REDIRECTED, None),
     (facts(Reason.SAME_CONTENT, OTHER_URL), PageCause.SAME_CONTENT, None),
     (facts(Reason.TIMED_OUT), PageCause.TIMED_OUT, PageRemedy.CRAWL_AGAIN),
-    (facts(Reason.HTTP_ERROR, "401"), PageCause.NEEDS_LOGIN, PageRemedy.CRAWL_AGAIN),
+    (facts(Reason.NEEDS_LOGIN, "401"), PageCause.NEEDS_LOGIN, PageRemedy.CRAWL_AGAIN),
     (facts(Reason.HTTP_ERROR, "403"), PageCause.HTTP_ERROR, PageRemedy.CRAWL_AGAIN),
     (facts(takedown=Takedown(URL, 1, "anna", "court", 70.0)), PageCause.TAKEN_DOWN, None),
 ]

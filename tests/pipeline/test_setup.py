@@ -78,14 +78,14 @@ def test_a_check_finds_robots_sitemap_feed_and_pages() -> None:
         ({"/": HOME, "/robots.txt": Answer(body=b"User-agent: *\nDisallow: /\n")}, "robots_forbidden"),
         ({"/": HOME, "/robots.txt": Answer(500)}, "robots_unavailable"),
         ({"/": Answer(404)}, "gone"),
-        ({"/": Answer(401)}, "http_error"),
+        ({"/": Answer(401)}, "needs_login"),
         ({"/": Answer(302, headers={"Location": "/"})}, "too_many_redirects"),
     ],
 )
 def test_a_check_names_the_reason_why_a_site_cannot_be_crawled(pages: Answers, problem: str) -> None:
     result = check(pages)
     assert result.problem == problem and not result.is_usable
-    assert result.needs_login is (problem == "http_error")
+    assert result.needs_login is (problem == "needs_login")
 
 
 def test_a_check_does_not_reach_private_addresses_that_are_not_allowed() -> None:

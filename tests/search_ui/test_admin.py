@@ -10,7 +10,7 @@ from domain.account import Role
 from domain.alert import Alert, AlertKey
 from domain.errors import SolrUnavailableError
 from domain.message import Message
-from domain.outcome import LOGIN_DETAIL, Outcome, Reason, Stage
+from domain.outcome import Outcome, Reason, Stage
 from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, SiteTotals, StageSummary
 from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
@@ -304,8 +304,8 @@ def test_the_overview_names_what_one_may_do_next() -> None:
     site = MemorySite([term(f"词{number}", status=TermStatus.CANDIDATE) for number in range(68)])
     site.administration = replace(site.administration, overview=StoreReports(site.engine).overview)
     outcomes = [
-        Outcome(Reason.HTTP_ERROR, "401"),
-        Outcome(Reason.BLOCKED, LOGIN_DETAIL),
+        Outcome(Reason.NEEDS_LOGIN, "401"),
+        Outcome(Reason.NEEDS_LOGIN),
         Outcome(Reason.BLOCKED, "the site challenges the crawler"),
         Outcome(Reason.HTTP_ERROR, "404"),
     ]

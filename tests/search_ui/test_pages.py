@@ -576,7 +576,7 @@ def test_every_code_that_a_run_records_has_a_name() -> None:
         ("type", set(PageType) - {""}),
     ):
         assert set(codes) <= set(load_names()[kind]), kind
-    assert len({name[0] for name in load_names()["reason"].values()}) == len(Reason) + 2
+    assert len({name[0] for name in load_names()["reason"].values()}) == len(Reason) + 1
 
 
 def test_links_that_are_not_followed_are_counted_in_the_language_of_the_reader() -> None:
