@@ -192,12 +192,12 @@ def test_a_session_id_that_no_list_names_costs_few_pages(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("changed_share", "asked"), [(0.0, (20, 21)), (0.5, (300, 300))])
+@pytest.mark.parametrize(("changed_share", "asked"), [(0.0, (20, 21)), (0.5, (100, 100))])
 def test_new_lists_begin_with_the_interval_of_the_others(
     tmp_path: Path, changed_share: float, asked: tuple[int, int]
 ) -> None:
-    """Of 300 list pages in the second night, twenty show that they hardly change."""
-    lists = [f"/list/{n}" for n in range(300)]
+    """Of 100 list pages in the second night, twenty show that they hardly change."""
+    lists = [f"/list/{n}" for n in range(100)]
     with (
         Site({"/": page(*lists, ETag='"1"'), **{path: page(ETag='"1"') for path in lists}}) as site,
         open_sqlite_store(tmp_path) as store,
