@@ -268,12 +268,11 @@ class VersionCheck:
 
 @dataclass(frozen=True)
 class PublishedTermStates:
-    """The terms of a published version that differ from the others, by their text.
+    """The entries of a published version that differ from the others, by their text.
 
-    `withdrawn` terms are not accepted any more, `automatic` terms were accepted automatically and no reviewer has
-    confirmed them. `new` terms are not in an older version; the first version has no new terms.
+    `hidden` entries are not shown to readers: no person has accepted them, or they are not accepted any more. They
+    improve segmentation and search. `new` entries are not in an older version; the first version has no new ones.
     """
 
-    withdrawn: frozenset[str] = frozenset()
-    automatic: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     new: frozenset[str] = frozenset()

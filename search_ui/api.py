@@ -217,7 +217,6 @@ def _term_to_json(term: GlossaryTerm) -> JsonDict:
         "url": url_for("glossary.term", name=term.text),
         "synonyms": list(term.synonyms),
         "class": term.category,
-        "automatic": term.is_automatic,
         "new": term.is_new,
     }
 

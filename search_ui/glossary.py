@@ -1,4 +1,8 @@
-"""The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
+"""The terms that readers see: those of the indexed lexicon version that a person has accepted.
+
+The other entries of the version are words. They improve segmentation and search, but no page, feed, API or suggestion
+names them as terms. Everything that shows terms asks the glossary.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -32,7 +36,6 @@ class GlossaryTerm:
     synonyms: tuple[str, ...] = ()
     broader_terms: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
-    is_automatic: bool = False
     is_new: bool = False
 
     @property
@@ -168,6 +171,11 @@ class Glossary:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""
         return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
 
+    def has_term(self, text: str) -> bool:
+        """True if a published term has exactly this text."""
+        term = self.find(text)
+        return term is not None and term.text == text
+
     def iter_occurrences(self, text: str, segmenter: Segmenter) -> Iterator[TermOccurrence]:
         """Iterate over the names of terms in a text, the longest at each place, without overlaps.
 
@@ -250,11 +258,10 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: SiteBackend) -> Glossary:
                 entry.synonyms,
                 entry.broader_terms,
                 entry.category,
-                entry.text in states.automatic,
                 entry.text in states.new,
             )
             for entry in lexicon.entries
-            if entry.text not in states.withdrawn
+            if entry.text not in states.hidden
         ),
         lexicon.version,
         lexicon.published_at,

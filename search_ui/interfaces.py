@@ -90,7 +90,7 @@ class SiteBackend(Protocol):
         """Return the id of the last review decision, or 0. It increases with every decision."""
 
     def published_term_states(self, version: int) -> PublishedTermStates:
-        """Return which terms of a version are withdrawn, automatic or new."""
+        """Return which terms of a version are hidden from readers, and which are new."""
 
     def first_version(self, text: str) -> Lexicon | None:
         """Return the oldest version with a term, without its entries; None if no version has it."""
@@ -117,7 +117,7 @@ class SiteBackend(Protocol):
         """Return a value that changes when `defined_terms` can have changed without a review decision."""
 
     def rising_terms(self) -> Sequence[RisingTerm]:
-        """Return the terms of `lexicon()` that rose in the latest run, the newest first."""
+        """Return the terms and candidates that rose in the latest run, the newest first."""
 
     def count_pending_documents(self) -> int:
         """Return the number of documents to index, or to reindex with a newer lexicon."""

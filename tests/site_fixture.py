@@ -354,7 +354,8 @@ class MemorySite(StoreSiteBackend):
                 decide(self.store, [one.text], one.status)
         for number in range(1, published.version + 1):
             self._published = self.store.lexicons.publish(Lexicon(number, published.entries))
-        self.lag, self.popular, self.pictures, self.rising = lag, list(popular), pictures or {}, list(rising)
+        self.lag, self.popular, self.pictures = lag, list(popular), pictures or {}
+        self.store.rising_terms.save(rising)
         self.runs: RunHistory = services.pop("runs", ONE_GOOD_RUN)
         self.saved_pages = services.pop("originals", FakeOriginals())
         self.alerts: Sequence[Alert] = services.pop("alerts", ())
@@ -388,9 +389,6 @@ class MemorySite(StoreSiteBackend):
 
     def base_segmenter(self) -> Segmenter:
         return BASE
-
-    def rising_terms(self) -> list[RisingTerm]:
-        return self.rising
 
     def count_pending_documents(self) -> int:
         return self.lag

@@ -238,23 +238,16 @@ class LexiconTable:
             return [(lexicon_from_row(row, ()), row.size or 0) for row in connection.execute(query)]
 
     def published_term_states(self, version_number: int) -> PublishedTermStates:
-        """Return which terms of a version are withdrawn, automatic or new."""
+        """Return which terms of a version are hidden from readers, and which are new."""
         base = max(1, version_number - NEW_TERM_VERSIONS)
         base_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == base)
         entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
-        reviewed_terms = (
-            select(terms.c.text, terms.c.status)
-            .join(lexicon_entries, lexicon_entries.c.text == terms.c.text)
-            .where(lexicon_entries.c.version == version_number)
-        )
-        withdrawn_query = reviewed_terms.where(terms.c.status != TermStatus.ACCEPTED)
-        automatic_query = reviewed_terms.where(
-            terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR
+        hidden_texts = entry_texts.join(terms, lexicon_entries.c.text == terms.c.text).where(
+            (terms.c.status != TermStatus.ACCEPTED) | (terms.c.decided_by == AUTOMATIC_ACTOR)
         )
         with self._database.read() as connection:
             return PublishedTermStates(
-                frozenset(row.text for row in connection.execute(withdrawn_query)),
-                frozenset(row.text for row in connection.execute(automatic_query)),
+                frozenset(connection.scalars(hidden_texts)),
                 frozenset(connection.scalars(entry_texts)) - frozenset(connection.scalars(base_texts)),
             )
 

@@ -90,8 +90,8 @@ def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequenc
     count = len(confident_terms)
     return (
         Message(
-            "1 term accepted automatically, published as version {version}",
-            "{n} terms accepted automatically, published as version {version}",
+            "1 word accepted automatically, published as version {version}",
+            "{n} words accepted automatically, published as version {version}",
             n=count,
             version=str(published.version),
         ),

@@ -24,7 +24,7 @@ MIN_KEY_CHARS = 2
 
 
 def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[str, ...]:
-    """Save the rising published terms and candidates.
+    """Save the rising terms that readers see, and those of reviewers: words of the lexicon and candidates.
 
     Args:
         engine: The vertical.
@@ -38,9 +38,11 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     store, today = engine.store, today or date.fromtimestamp(time.time())
     first_day = today - timedelta(days=HISTORY_DAYS)
     leads = store.articles.list_leads(first_day.isoformat(), today.isoformat(), LEAD_CHARS, MAX_ARTICLES)
-    published_terms = [entry.text for entry in store.lexicons.load_latest().entries]
+    lexicon = store.lexicons.load_latest()
+    hidden_texts = store.lexicons.published_term_states(lexicon.version).hidden
+    published_terms = [entry.text for entry in lexicon.entries if entry.text not in hidden_texts]
     _, undecided_terms = store.review_queue.undecided_terms()
-    candidates = [term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE]
+    candidates = [*hidden_texts, *(term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE)]
     articles_by_term = find_articles(leads, {*published_terms, *candidates})
     rising_terms = [
         rising_term

@@ -1,8 +1,5 @@
 """What the public pages of the search site get from the store: implements `SiteBackend` of `search_ui`."""
 
-from collections.abc import Sequence
-
-from domain.rising_term import RisingTerm
 from domain.run import RunHistory
 from domain.term import Lexicon
 from pipeline.engine import Engine
@@ -27,6 +24,7 @@ class StoreSiteBackend:
         self.defined_terms = store.definitions.document_counts
         self.definitions_revision = store.relations.search_state
         self.find_concept, self.list_related = self.review.find_concept, store.relations.list_related
+        self.rising_terms = store.rising_terms.load
         self.last_decision_id = store.review_history.last_decision_id
         self.find_takedown = store.takedowns.find_document
         self.document_id = StorePageDiagnosis(engine).document_id
@@ -42,10 +40,6 @@ class StoreSiteBackend:
 
     def base_segmenter(self) -> Segmenter:
         return base_segmenter()
-
-    def rising_terms(self) -> Sequence[RisingTerm]:
-        published = {entry.text for entry in self.lexicon().entries}
-        return [term for term in self._engine.store.rising_terms.load() if term.text in published]
 
     def count_pending_documents(self) -> int:
         return self._engine.store.change_log.pending_document_count()

@@ -7,7 +7,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.connect.retrieval import KNOWLEDGE_ID, retrieve
 from search_ui.context import current_services, external_url, render_page
-from search_ui.services.home import find_frequent_terms
+from search_ui.services.home import load_home_content
 
 blueprint = Blueprint("connect", __name__)
 
@@ -32,6 +32,6 @@ def retrieval() -> Response:
 def connect_page() -> BaseResponse:
     """Show how to connect programs, with the URL of this site and a query that finds something."""
     site_url = external_url("public.home").rstrip("/")
-    query = next(iter(find_frequent_terms(current_services())), current_services().settings.title)
+    query = next(iter(load_home_content(current_services()).searches), current_services().settings.title)
     page = render_page("admin_connect.html", site_url=site_url, knowledge_id=KNOWLEDGE_ID, example_query=query)
     return add_no_store_headers(page)

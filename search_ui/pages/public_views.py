@@ -63,7 +63,7 @@ def home() -> Response:
     return render_page(
         "home.html",
         counts=_fetch_site_counts(),
-        lexicon=current_site().backend.lexicon(),
+        glossary=current_services().glossary,
         rising_terms=find_rising_terms(current_services()),
         value_label=facet_label,
         content=load_home_content(current_services()),
@@ -221,7 +221,6 @@ def article(doc_id: str) -> Response:
         citation_tags=to_meta_tags(reference),
         coins=to_coins(reference),
         citation_formats=CITATION_FORMATS,
-        glossary=current_services().glossary,
         value_label=facet_label,
         asked=search_request,
         query_box=search_request.raw_query,

@@ -9,6 +9,7 @@ their words, the last one as a prefix. If Solr fails, there are no titles. Error
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -54,7 +55,10 @@ def suggest_completions(raw_query: str) -> list[KnownWord]:
     text = normalize_query(raw_query, site.settings.longest_query)
     if not text:
         return []
-    known_words = site.vocabulary.complete(text, MAX_SUGGESTIONS)
+    known_words = [
+        replace(word, kind=WordKind.WORD) if word.kind is WordKind.TERM and not site.glossary.find(word.text) else word
+        for word in site.vocabulary.complete(text, MAX_SUGGESTIONS)
+    ]
     return _merge(known_words, _fetch_titles(site.solr, text), text)
 
 

@@ -10,7 +10,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -57,6 +57,7 @@ from search_ui.query.solr_client import (
     SolrBackend,
     SolrResponse,
     background_pool,
+    buckets,
     documents,
     get_text,
     match_count,
@@ -82,7 +83,6 @@ from search_ui.settings import SearchSettings
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
-from text.domain_terms import is_domain_term
 
 _log = logging.getLogger(__name__)
 
@@ -154,8 +154,9 @@ class RankedHits:
 class SearchService:
     """The search of one site. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise.
 
-    `get_vocabulary` returns the words for suggestions. Without `has_snippets`, the hits have no highlighting, snippets,
-    passages and counts of near-duplicates, which cost most of the time of a long list.
+    `is_term` tells the terms that readers see. `get_vocabulary` returns the words for suggestions. Without
+    `has_snippets`, the hits have no highlighting, snippets, passages and counts of near-duplicates, which cost most of
+    the time of a long list.
     """
 
     solr: SolrBackend
@@ -164,6 +165,7 @@ class SearchService:
     cursors: CursorCodec
     thesaurus: Thesaurus
     query_vectors: QueryVectors
+    is_term: Callable[[str], bool]
     get_vocabulary: Callable[[], Vocabulary] = Vocabulary
     index_state: IndexState = field(default_factory=IndexState)
     has_snippets: bool = True
@@ -234,7 +236,7 @@ class SearchService:
         count_future = self._start(SolrRequest.COUNT, count_params(plan))
         has_list = vector_search or not plan.request.cursor
         ranked_hits = self._rank(plan, vector_search) if has_list else None
-        count_response = count_future.result()
+        count_response = self._drop_words(count_future.result(), plan.request.terms)
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
         span = page_span(plan.request.page, self.settings.page_size)
         candidates = ranked_hits.candidates if ranked_hits else None
@@ -249,13 +251,13 @@ class SearchService:
         if candidates and page.page == 1:
             cosines = partial(self.query_vectors.text_cosines, candidates.vector)
             quotations = answer_from_hits(plan.words, candidates, page.hits, responses.bodies, cosines)
-        segmenter = self.lexicon_backend.base_segmenter()
-        return replace(
-            page,
-            quotations=quotations,
-            cursor=self._next_cursor(plan, ranked_hits, span),
-            terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
-        )
+        return replace(page, quotations=quotations, cursor=self._next_cursor(plan, ranked_hits, span))
+
+    def _drop_words(self, response: SolrResponse, selected_terms: Collection[str]) -> SolrResponse:
+        """Return a response to COUNT whose facet of terms has only published and selected ones."""
+        facets = response.get("facets", {})
+        shown = [row for row in buckets(response, "terms") if row["val"] in selected_terms or self.is_term(row["val"])]
+        return {**response, "facets": {**facets, "terms": {"buckets": shown}}}
 
     def _start_vector_search(self, plan: QueryPlan) -> "VectorSearch | None":
         """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""

@@ -29,7 +29,6 @@ from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, Solr
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from text.domain_terms import is_domain_term
 
 MAX_SIMILAR = 5
 MAX_COPIES = 20
@@ -207,10 +206,14 @@ def _group_by_page(lines: Sequence[tuple[int, Segments]], starts: PageOffsets) -
     return tuple(DocumentPage(page, tuple(segments for _, segments in run)) for page, run in runs)
 
 
-def find_article(search: SearchService, doc_id: str) -> ArticleDetails | None:
-    """Return an article without highlighting; None if it does not exist. Raises what `SolrBackend.select` raises."""
-    params = article_params(doc_id, search.plan(SearchRequest()))
-    return parse_article(search.solr.select(params), search.settings)
+def find_article(search: SearchService, doc_id: str, plan: QueryPlan | None = None) -> ArticleDetails | None:
+    """Return an article, highlighted if there is a query plan; None if it does not exist.
+
+    Raises what `SolrBackend.select` raises.
+    """
+    params = article_params(doc_id, plan or search.plan(SearchRequest()))
+    article = parse_article(search.solr.select(params), search.settings)
+    return article and replace(article, terms=tuple(filter(search.is_term, article.terms)))
 
 
 def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> ArticleView | None:
@@ -219,7 +222,7 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     Raises what `SolrBackend.select` raises.
     """
     plan = search.add_work_boosts(search.plan(request))
-    article = parse_article(search.solr.select(article_params(doc_id, plan)), search.settings)
+    article = find_article(search, doc_id, plan)
     if article is None:
         return None
 
@@ -230,9 +233,8 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, plan)) if plan.words.typed else None
     related = _fetch_related(search, article)
-    segmenter = search.lexicon_backend.base_segmenter()
     return ArticleView(
-        replace(article, terms=tuple(term for term in article.terms if is_domain_term(term, segmenter))),
+        article,
         related=list_articles(related, search.settings),
         same_series=list_articles(series.result() if series else {}, search.settings),
         copies=list_articles(copies.result(), search.settings),

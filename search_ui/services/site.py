@@ -59,6 +59,7 @@ class SiteServices:
             CursorCodec(self.secret, self.settings),
             self.caches.vocabulary.get_thesaurus(self.backend.lexicon()),
             self.query_vectors,
+            lambda text: self.glossary.has_term(text),
             lambda: self.vocabulary,
             self.caches.index_state,
         )

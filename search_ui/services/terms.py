@@ -290,12 +290,8 @@ class PublishedTerm:
     @property
     def related(self) -> list[GlossaryTerm]:
         """The published terms that reviewers accepted as related to the term."""
-        return [other for text in self._related_texts if (other := self._find_published(text)) is not None]
-
-    def _find_published(self, text: str) -> GlossaryTerm | None:
-        """Return the published term with exactly this text."""
-        other = self.site.glossary.find(text)
-        return other if other is not None and other.text == text else None
+        glossary = self.site.glossary
+        return [other for text in self._related_texts if glossary.has_term(text) and (other := glossary.find(text))]
 
     @cached_property
     def usage(self) -> TermUsage:
@@ -323,8 +319,8 @@ class PublishedTerm:
 
     def _is_unrelated(self, text: str) -> bool:
         """Return True for another published term without a stated relation to this one."""
-        other = self._find_published(text)
-        return other is not None and self._related_keys.isdisjoint(other.word_keys)
+        other = self.site.glossary.find(text)
+        return other is not None and other.text == text and self._related_keys.isdisjoint(other.word_keys)
 
     @cached_property
     def _related_keys(self) -> frozenset[str]:
@@ -340,6 +336,7 @@ def find_term(site: SiteServices, name: str) -> PublishedTerm | None:
 
 
 def find_rising_terms(site: SiteServices) -> Sequence[RisingTerm]:
-    """Return the rising terms of the site that are not out of date, the newest first."""
+    """Return the published terms that rise and are not out of date, the newest first."""
     oldest = local_day(site.clock()) - timedelta(days=MAX_RISING_DAYS)
-    return [term for term in site.backend.rising_terms() if term.since >= oldest.isoformat()]
+    rising_terms = (term for term in site.backend.rising_terms() if term.since >= oldest.isoformat())
+    return [term for term in rising_terms if site.glossary.has_term(term.text)]

@@ -45,6 +45,7 @@ class WordKind(StrEnum):
 
     QUERY = "query"
     TERM = "term"
+    WORD = "word"  # of the lexicon, but no published term: readers see no kind
     TITLE = "title"
 
 

@@ -49,7 +49,7 @@ def published(engine: Engine) -> set[str]:
 
 
 def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
-    assert publish_confident_terms(engine) == ("2 terms accepted automatically, published as version 1",)
+    assert publish_confident_terms(engine) == ("2 words accepted automatically, published as version 1",)
     [(version, count)], review = engine.store.lexicons.list_versions(), LexiconReview(engine.store)
     assert (version.published_by, count, published(engine)) == (AUTOMATIC_ACTOR, 2, CONFIDENT)
     marked, terms = review.find_page(TermQuery(status=None, is_automatic=True))
@@ -144,7 +144,7 @@ def test_a_term_that_cuts_a_published_term_apart_is_left_out_with_its_reason(eng
     engine.store.lexicons.replace_candidates([*CANDIDATES, cutting, harmless])
     left_out, accepted = publish_confident_terms(engine)
     assert left_out.startswith("1 term not accepted automatically: “气井投产”: it cuts longer words such as 页岩气")
-    assert accepted.startswith("1 term accepted automatically") and published(engine) == {*CONFIDENT, harmless.text}
+    assert accepted.startswith("1 word accepted automatically") and published(engine) == {*CONFIDENT, harmless.text}
     assert status(engine, cutting.text) is TermStatus.CANDIDATE
 
 

@@ -5,13 +5,14 @@ import re
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
+from domain.term import Lexicon, LexiconEntry
 from search_ui.query.display_text import Segment
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.services.articles import is_doc_id, parse_article
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.builders import page_at
-from tests.site_fixture import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, MemorySite, document, site_app
 
 FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n第二段说压裂。") | {
     solr_fields.AUTHOR: "张三",
@@ -24,7 +25,8 @@ OTHER = document(3, "煤层气", "煤层气开发。")
 
 
 def client() -> FlaskClient:
-    return site_app(FakeSearch([FIRST, COPY, OTHER])).test_client()
+    actions = MemorySite(published=Lexicon(1, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
+    return site_app(FakeSearch([FIRST, COPY, OTHER]), actions).test_client()
 
 
 def soup(address: str) -> BeautifulSoup:

@@ -24,7 +24,7 @@ DOCUMENTS = [document(n, f"会议{n}", f"{FILLER}\n第{n}口页岩气井投产�
 
 @pytest.fixture(scope="module")
 def app() -> Flask:
-    actions = MemorySite()
+    actions = MemorySite(popular=["页岩气", "会议", "投产"])
     actions.store.api_tokens.create(OPERATOR, "dify", hash_token(TOKEN), [ApiScope.SEARCH])
     actions.store.api_tokens.create(OPERATOR, "other", hash_token("plumb_other"), [ApiScope.METRICS])
     return site_app(FakeSearch(DOCUMENTS), actions, SearchSettings(base_url="https://s.example/"))

@@ -1,20 +1,14 @@
 """The content of the home page."""
 
-import json
-from typing import Any
-
 import pytest
 from bs4 import BeautifulSoup
 
 from domain.errors import SolrUnavailableError
+from domain.term import Lexicon, LexiconEntry
 from search_ui.services.home import (
-    MAX_HOME_TERMS,
     MAX_NEWEST,
-    drop_column_names,
-    newest_params,
     parse_newest,
     parse_sections,
-    select_home_terms,
 )
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -22,6 +16,8 @@ from tests.site_fixture import BASE, FakeSearch, MemorySite, document, site_app
 from text.domain_terms import is_domain_term
 
 THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 埋深 产量"
+QUERIES = ["套管", "测井", "页岩油"]
+TERMS = ["水平井", "钻井液", "压裂"]
 OTHERS = "邓安澜 韩立言 赵伯川 何静宜 技术人员 固井工程师 周期长 负荷平稳 成本高 压力大"
 
 
@@ -33,27 +29,6 @@ def test_things_of_the_domain_are_shown(term: str) -> None:
 @pytest.mark.parametrize("term", [*OTHERS.split(), "Feng Zhiyuan", "万吨", "MPa", "billion cubic metres"])
 def test_persons_qualities_and_units_are_not(term: str) -> None:
     assert not is_domain_term(term, BASE)
-
-
-def answer(**facets: list[tuple[str, int]]) -> dict[str, Any]:
-    counted = {name: {"buckets": [{"val": v, "count": n, "n": n} for v, n in pairs]} for name, pairs in facets.items()}
-    return {"facets": counted}
-
-
-def test_what_sections_and_sites_are_called_is_no_term() -> None:
-    terms = [("天然气", 9), ("图片新闻", 8), ("油气日报", 7), ("钻井", 6)]
-    counted = answer(terms=terms, sections=[("图片新闻", 8), ("要闻", 2)])
-    assert select_home_terms(counted, ["油气日报"], BASE) == {"天然气": 9, "钻井": 6}
-
-
-def test_a_word_with_which_its_titles_begin_names_a_column() -> None:
-    terms = {"图片快讯": 30, "天然气": 71, "钻井": 60}
-    asked = dict(newest_params(list(terms)))
-    assert (asked["term0"], asked["term2"]) == ("图片快讯", "钻井")
-    assert json.loads(asked["json.facet"])["term1"]["q"] == f"{{!prefix f={solr_fields.TITLE_KEY} v=$term1}}"
-    told = {"facets": {"term0": {"count": 29}, "term1": {"count": 12}, "term2": {"count": 0}}}
-    assert drop_column_names(terms, told) == ("天然气", "钻井")
-    assert len(drop_column_names({f"词{n}": 5 for n in range(40)}, {})) == MAX_HOME_TERMS
 
 
 def test_sections_are_those_that_a_site_divides_itself_by() -> None:
@@ -82,14 +57,15 @@ def test_a_picture_that_two_have_is_the_sites() -> None:
 def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
     documents = [
         document(n, f"页岩气开发之{n}", "四川", site=f"s{n % 2}.example")
-        | {solr_fields.DOMAIN_TERMS: ["页岩气", "周期长", "邓安澜"], solr_fields.SECTION: ("要闻", "市场")[n % 2]}
+        | {solr_fields.DOMAIN_TERMS: ["页岩气", "校对者", "钻井", *TERMS], solr_fields.SECTION: ("要闻", "市场")[n % 2]}
         for n in range(9)
     ]
     documents[3][solr_fields.PICTURE] = "https://s1.example/p.png"
-    actions = MemorySite(pictures={"https://s1.example/p.png": b"WebP"})
+    published = Lexicon(1, tuple(map(LexiconEntry, ["页岩气", *TERMS])))
+    actions = MemorySite(published=published, pictures={"https://s1.example/p.png": b"WebP"})
     client = site_app(FakeSearch(documents), actions).test_client()
     page = BeautifulSoup(client.get("/").text, "lxml")
-    assert [link.text for link in page.select("#terms a")] == ["页岩气"]
+    assert [link.text for link in page.select("#terms a")] == ["页岩气", *TERMS]
     assert "例如“页岩气”" in page.select_one(".hint").text  # type: ignore[union-attr]
     assert len(page.select("#newest > li")) == MAX_NEWEST
     assert [image["src"] for image in page.select("img")] == ["/picture/doc3"]
@@ -99,14 +75,29 @@ def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
     assert len(listed.select("#hits > li")) > 1 and "市场" in listed.select_one("#narrowed").text  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("terms", "queries", "shown"),
+    [(TERMS, QUERIES, []), (TERMS[:1], QUERIES, QUERIES), (TERMS[:1], QUERIES[:1], [])],
+)
+def test_few_terms_give_way_to_popular_searches_or_nothing(
+    terms: list[str], queries: list[str], shown: list[str]
+) -> None:
+    documents = [document(n, f"文章{n}", "四川") | {solr_fields.DOMAIN_TERMS: ["页岩气", *TERMS]} for n in range(9)]
+    actions = MemorySite(published=Lexicon(1, tuple(map(LexiconEntry, terms))), popular=queries)
+    page = BeautifulSoup(site_app(FakeSearch(documents), actions).test_client().get("/").text, "lxml")
+    assert [link.text for link in page.select("#popular a")] == shown
+    assert len(page.select("#terms a")) == (len(terms) if len(terms) > 1 else 0)
+
+
 def test_without_an_index_there_is_still_the_box() -> None:
     page = BeautifulSoup(site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/").text, "lxml")
     assert page.select_one("#q") is not None and page.select(".front, #terms") == []
     assert "“" not in page.select_one(".hint").text  # type: ignore[union-attr]
 
 
-def test_the_terms_beside_the_results_are_no_persons_or_units() -> None:
+def test_the_terms_beside_the_results_are_those_that_a_person_accepted() -> None:
     terms = [["页岩气", "邓安澜"], ["页岩气", "万吨"], ["钻井液"]]
     documents = [document(n, f"页岩气{n}", "") | {solr_fields.DOMAIN_TERMS: names} for n, names in enumerate(terms)]
-    page = BeautifulSoup(site_app(FakeSearch(documents)).test_client().get("/search?q=页岩气").text, "lxml")
+    actions = MemorySite(published=Lexicon(1, (LexiconEntry("页岩气"), LexiconEntry("钻井液"))))
+    page = BeautifulSoup(site_app(FakeSearch(documents), actions).test_client().get("/search?q=页岩气").text, "lxml")
     assert [link.bdi.text for link in page.select("#terms a")] == ["页岩气", "钻井液"]  # type: ignore[union-attr]

@@ -17,7 +17,8 @@ RISING = [RisingTerm("页岩气", "2024-05-19", 1200, 2), RisingTerm("<b>", "202
 
 
 def client_with(rising: list[RisingTerm]) -> FlaskClient:
-    return site_app(FakeSearch(), MemorySite(rising=rising), clock=NOW.timestamp).test_client()
+    published = Lexicon(1, tuple(LexiconEntry(term.text) for term in RISING))
+    return site_app(FakeSearch(), MemorySite(published=published, rising=rising), clock=NOW.timestamp).test_client()
 
 
 def page_of(client: FlaskClient, address: str, language: str = "en") -> BeautifulSoup:
