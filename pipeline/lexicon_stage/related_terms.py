@@ -94,10 +94,10 @@ def _find_related(
     term: str, terms: Set[str], stated_pairs: Set[frozenset[str]], index: "SolrIndex"
 ) -> list[tuple[str, float]]:
     """Return the most related of `terms` with their relatedness, the most related first, without `stated_pairs`."""
-    from search_ui.services.terms import cooccurring_terms_params, parse_cooccurring_terms
+    from search_ui.services.terms import cooccurring_terms_params, indexed_term_query, parse_cooccurring_terms
 
     cooccurring_terms = parse_cooccurring_terms(
-        index.search(dict(cooccurring_terms_params(term))),
+        index.search(dict(cooccurring_terms_params(indexed_term_query(term)))),
         term,
         lambda other: other in terms and frozenset((word_key(term), word_key(other))) not in stated_pairs,
     )

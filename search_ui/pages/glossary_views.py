@@ -17,8 +17,14 @@ from search_ui.i18n import translate
 from search_ui.list_pages import slice_page
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import clean_text, safe_url
-from search_ui.query.search_request import SearchRequest
-from search_ui.services.terms import MIN_MONTH_ARTICLES, PublishedTerm, find_rising_terms, find_term, largest_percent
+from search_ui.services.terms import (
+    MIN_MONTH_ARTICLES,
+    PublishedTerm,
+    find_rising_terms,
+    find_term,
+    largest_percent,
+    term_request,
+)
 from text.folding import word_key
 
 blueprint = Blueprint("glossary", __name__)
@@ -188,8 +194,7 @@ class TermFilter:
 
 def articles_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
-    profile = current_site().settings.profile
-    return search_url("public.search", SearchRequest(**{"terms": (text,), "profile": profile, **filters}))
+    return search_url("public.search", term_request(text, profile=current_site().settings.profile, **filters))
 
 
 def _term_source(published: PublishedTerm, url: str) -> TermSource:

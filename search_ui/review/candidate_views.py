@@ -20,7 +20,7 @@ from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKi
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus, split_terms
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, read_texts
-from search_ui.context import current_site, remember_choice, render_page, wants_json
+from search_ui.context import current_services, current_site, remember_choice, render_page, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text
@@ -78,7 +78,7 @@ def review_list() -> BaseResponse:
     related_terms, rise_by_text = administration.review.related_terms(terms), load_rising_terms()
     state = review_state()
     try:
-        article_counts = count_articles(site.solr, [term.text for term in terms])
+        article_counts = count_articles(current_services().search, [term.text for term in terms])
     except SolrError:
         article_counts = {}
     response = render_page(

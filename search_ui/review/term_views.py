@@ -79,8 +79,7 @@ def is_undoable(act: ReviewDecision) -> bool:
 def _find_usage(text: str) -> CandidateUsage | None:
     """Return where articles use a term; None if Solr fails."""
     try:
-        site = current_site()
-        return load_usage(site.solr, text, site.backend.base_segmenter())
+        return load_usage(current_services().search, text)
     except SolrError:
         return None
 

@@ -1,6 +1,7 @@
 """Where articles use the terms of a review page, in figures that a reviewer understands.
 
-The figures count the articles that a search for the quoted term finds, near-duplicates once.
+The figures count the articles with a term as its page does (search_ui/services/terms.py). Places are those of the
+quoted term.
 """
 
 from collections import Counter
@@ -9,11 +10,12 @@ from dataclasses import dataclass
 
 from search_ui.query.display_text import has_word
 from search_ui.query.full_matches import ARTICLE_COUNT, contains_phrase_query
-from search_ui.query.solr_client import SolrBackend, documents
+from search_ui.query.search import SearchService
+from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import MATCH_ALL, select_params
 from search_ui.review.term_display import KwicLine, find_kwic_lines
+from search_ui.services.terms import term_articles_query
 from solr_client import solr_fields
-from text.segment import Segmenter
 
 MAX_READ_ARTICLES = 12
 MAX_READ_PLACES = 8  # of one article
@@ -34,29 +36,34 @@ class CandidateUsage:
     words_after: tuple[str, ...] = ()
 
 
-def count_articles(solr: SolrBackend, terms: Sequence[str]) -> Mapping[str, int]:
+def count_articles(search: SearchService, terms: Sequence[str]) -> Mapping[str, int]:
     """Count the articles with each term, in one request. Raises what `SolrBackend.select` raises."""
-    queries = [contains_phrase_query(f"term{n}", (term,)) for n, term in enumerate(terms)]
-    facets = {
-        f"term{n}": {"type": "query", "q": query.to_syntax(), "facet": {"n": ARTICLE_COUNT}}
-        for n, query in enumerate(queries)
-    }
-    term_params = [pair for query in queries for pair in query.to_params()]
-    counts = solr.select(select_params(MATCH_ALL, facets=facets, extra_params=term_params)).get("facets", {})
-    return {term: int(counts.get(f"term{n}", {}).get("n", 0)) for n, term in enumerate(terms)}
+    queries = {f"term{n}_": term_articles_query(search, term) for n, term in enumerate(terms)}
+    facets = {name: _count_facet(query.to_syntax(name)) for name, query in queries.items()}
+    term_params = [pair for name, query in queries.items() for pair in query.to_params(name)]
+    response = search.solr.select(select_params(MATCH_ALL, facets=facets, extra_params=term_params))
+    counts = response.get("facets", {})
+    return {term: int(counts.get(name, {}).get("n", 0)) for term, name in zip(terms, queries, strict=True)}
 
 
-def load_usage(solr: SolrBackend, term: str, base_segmenter: Segmenter) -> CandidateUsage:
+def _count_facet(query_syntax: str) -> dict[str, object]:
+    counts = {"n": ARTICLE_COUNT, "sites": f"unique({solr_fields.SITE})"}
+    return {"type": "query", "q": query_syntax, "domain": {"query": MATCH_ALL.to_syntax()}, "facet": counts}
+
+
+def load_usage(search: SearchService, term: str) -> CandidateUsage:
     """Count the articles and sites with a term, and read its places and neighbours in the newest articles.
 
     Raises what `SolrBackend.select` raises.
     """
-    facets = {"article_count": ARTICLE_COUNT, "site_count": f"unique({solr_fields.SITE})"}
+    matches, base_segmenter = term_articles_query(search, term), search.lexicon_backend.base_segmenter()
+    facets = {"matches": _count_facet(matches.to_syntax())}
     fields = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
     order = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
     query = contains_phrase_query("term", (term,))
-    response = solr.select(select_params(query, rows=MAX_READ_ARTICLES, fl=fields, sort=order, facets=facets))
-    counts = response.get("facets", {})
+    params = select_params(query, (), MAX_READ_ARTICLES, fields, order, facets, matches.to_params())
+    response = search.solr.select(params)
+    counts = response.get("facets", {}).get("matches", {})
     lines_by_article = []
     for doc in documents(response):
         doc_id, title = str(doc[solr_fields.ID]), str(doc.get(solr_fields.TITLE, ""))
@@ -66,8 +73,8 @@ def load_usage(solr: SolrBackend, term: str, base_segmenter: Segmenter) -> Candi
     words_before = (base_segmenter.cut(line.before)[-1:] for line in lines)
     words_after = (base_segmenter.cut(line.after)[:1] for line in lines)
     return CandidateUsage(
-        int(counts.get("article_count", 0)),
-        int(counts.get("site_count", 0)),
+        int(counts.get("n", 0)),
+        int(counts.get("sites", 0)),
         tuple(line for article_lines in lines_by_article for line in article_lines[:MAX_SHOWN_PLACES]),
         frequent_words(words_before, len(lines)),
         frequent_words(words_after, len(lines)),

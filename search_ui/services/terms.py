@@ -1,13 +1,14 @@
 """The published terms: what is known of each, and where the articles use it.
 
-Articles are counted like the results of a search with the filter `term`, so that each count equals the total of the
-search that it links to.
+The articles with a term are the full matches of a search for it, on every page and in the review, so each count
+equals the total of the search that it links to.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 from domain.concept import Concept
 from domain.rising_term import RisingTerm
@@ -17,8 +18,10 @@ from search_ui.local_dates import local_day
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.full_matches import ARTICLE_COUNT
+from search_ui.query.query_parser import as_plain_words
 from search_ui.query.results import ArticleSummary, list_articles
-from search_ui.query.search_request import SOLR_FIELD_BY_FILTER
+from search_ui.query.search import SearchService
+from search_ui.query.search_request import SOLR_FIELD_BY_FILTER, SearchRequest
 from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params, terms_facet, values_facet
 from search_ui.services.articles import DATED, NEWEST_FIRST, SUMMARY_FIELDS
@@ -106,20 +109,29 @@ class TermUsage:
     cooccurring: tuple[CooccurringTerm, ...] = ()
 
 
-def term_query(text: str) -> SolrQuery:
-    """Build the query for the articles with a term of the lexicon."""
+def term_articles_query(search: SearchService, text: str) -> SolrQuery:
+    """Build the query for the articles with a term: the full matches of `term_request`."""
+    return search.plan(term_request(text)).full_matches.as_clause()
+
+
+def term_request(text: str, **filters: Any) -> SearchRequest:
+    """Return the search for a term. `filters` are fields of `SearchRequest`."""
+    words = as_plain_words(text)
+    return SearchRequest(raw_query=words, text=words, **filters)
+
+
+def indexed_term_query(text: str) -> SolrQuery:
+    """Build the query for the articles whose segmentation has an entry of the lexicon as a word."""
     return SolrQuery.term(solr_fields.DOMAIN_TERMS, "term0", text)
 
 
-def term_counts_params(text: str) -> Params:
+def term_counts_params(query: SolrQuery) -> Params:
     """Build the request for `parse_term_counts`."""
-    facets: dict[str, object] = {
-        name: values_facet(SOLR_FIELD_BY_FILTER[name], MAX_FACET_VALUES, ARTICLE_COUNT) for name in USAGE_FACETS
-    }
-    facets |= {"total": ARTICLE_COUNT}
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
-    facets |= {"dated": {"type": "query", "q": DATED, "facet": bounds}}
-    return select_params(term_query(text), facets=facets)
+    dated = {"type": "query", "q": DATED, "facet": bounds}
+    fields = {name: SOLR_FIELD_BY_FILTER[name] for name in USAGE_FACETS}
+    facets = {name: values_facet(field, MAX_FACET_VALUES, ARTICLE_COUNT) for name, field in fields.items()}
+    return select_params(query, facets={**facets, "total": ARTICLE_COUNT, "dated": dated})
 
 
 def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermCounts:
@@ -142,11 +154,10 @@ def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermC
     )
 
 
-def cooccurring_terms_params(text: str) -> Params:
-    """Build the request for `parse_cooccurring_terms`: Solr's `relatedness` of the term to the most frequent others."""
+def cooccurring_terms_params(query: SolrQuery) -> Params:
+    """Build the request for `parse_cooccurring_terms`: Solr's `relatedness` of the most frequent terms to `query`."""
     counts = {"n": ARTICLE_COUNT, "relatedness": "relatedness($with_term,$whole_index)"}
     facet = terms_facet(solr_fields.DOMAIN_TERMS, MAX_TERM_CANDIDATES, facet=counts)
-    query = term_query(text)
     sets = [("with_term", query.to_syntax()), ("whole_index", MATCH_ALL.to_syntax())]
     return select_params(query, facets={"terms": facet}, extra_params=sets)
 
@@ -181,10 +192,10 @@ def parse_cooccurring_terms(
 def articles_with_both_params(text: str, other: str, limit: int) -> Params:
     """Build the request for the ids of at most `limit` articles with two terms."""
     filters = [SolrQuery.term(solr_fields.DOMAIN_TERMS, "term1", other)]
-    return select_params(term_query(text), filters, limit, (solr_fields.ID,), f"{solr_fields.ID} asc")
+    return select_params(indexed_term_query(text), filters, limit, (solr_fields.ID,), f"{solr_fields.ID} asc")
 
 
-def months_params(text: str, counts: TermCounts) -> Params:
+def months_params(query: SolrQuery, counts: TermCounts) -> Params:
     """Build the request for the articles by month, with the term and in total. `counts` has to have a first month."""
     first_index = max(_month_index(counts.first_month), _month_index(counts.last_month) - MAX_MONTHS + 1)
     span = {
@@ -196,7 +207,7 @@ def months_params(text: str, counts: TermCounts) -> Params:
     }
     month_facet = {"type": "range", "field": solr_fields.PUBLISHED, **span}
     whole_index = {"domain": {"query": MATCH_ALL.to_syntax()}}
-    return select_params(term_query(text), facets={"months": month_facet, "all_months": month_facet | whole_index})
+    return select_params(query, facets={"months": month_facet, "all_months": month_facet | whole_index})
 
 
 def parse_months(response: SolrResponse) -> tuple[MonthUsage, ...]:
@@ -227,25 +238,10 @@ def _format_month(index: int) -> str:
     return f"{index // 12:04}-{index % 12 + 1:02}"
 
 
-def first_use_params(text: str) -> Params:
-    """Build the request for the oldest dated article with a term."""
-    return _articles_params(text, SolrQuery(body=DATED), _OLDEST_FIRST, 1)
-
-
-def newest_articles_params(text: str) -> Params:
-    """Build the request for the newest articles with a term."""
-    return _articles_params(text, SolrQuery(body=DATED), NEWEST_FIRST, MAX_ARTICLES)
-
-
-def most_cited_params(text: str) -> Params:
-    """Build the request for the articles with a term that other articles cite most."""
-    has_citations = SolrQuery(body=f"{solr_fields.AUTHORITY}:{{0 TO *]")
-    return _articles_params(text, has_citations, _MOST_CITED_FIRST, MAX_ARTICLES)
-
-
-def _articles_params(text: str, condition: SolrQuery, order: str, limit: int) -> Params:
-    filters = [condition, SolrQuery.collapse_clusters(order)]
-    return select_params(term_query(text), filters, limit, SUMMARY_FIELDS, order)
+def _articles_params(query: SolrQuery, condition: str, order: str, limit: int = MAX_ARTICLES) -> Params:
+    """Build the request for the first articles with a term that meet a condition."""
+    filters = [SolrQuery(body=condition), SolrQuery.collapse_clusters(order)]
+    return select_params(query, filters, limit, SUMMARY_FIELDS, order)
 
 
 @dataclass(frozen=True)
@@ -296,25 +292,25 @@ class PublishedTerm:
     @cached_property
     def usage(self) -> TermUsage:
         """Where the articles use the term."""
-        site, text = self.site, self.term.text
+        site, query = self.site, term_articles_query(self.site.search, self.term.text)
         first, newest, most_cited, cooccurring = (
             select_in_background(site.solr, params)
             for params in (
-                first_use_params(text),
-                newest_articles_params(text),
-                most_cited_params(text),
-                cooccurring_terms_params(text),
+                _articles_params(query, DATED, _OLDEST_FIRST, 1),
+                _articles_params(query, DATED, NEWEST_FIRST),
+                _articles_params(query, f"{solr_fields.AUTHORITY}:{{0 TO *]", _MOST_CITED_FIRST),
+                cooccurring_terms_params(query),
             )
         )
-        counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
-        months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
+        counts = parse_term_counts(site.solr.select(term_counts_params(query)), site.settings)
+        months = parse_months(site.solr.select(months_params(query, counts))) if counts.first_month else ()
         return TermUsage(
             counts,
             months,
             next(iter(list_articles(first.result(), site.settings)), None),
             list_articles(newest.result(), site.settings),
             list_articles(most_cited.result(), site.settings),
-            parse_cooccurring_terms(cooccurring.result(), text, self._is_unrelated),
+            parse_cooccurring_terms(cooccurring.result(), self.term.text, self._is_unrelated),
         )
 
     def _is_unrelated(self, text: str) -> bool:

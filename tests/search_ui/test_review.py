@@ -14,12 +14,12 @@ from domain.errors import StoreFullError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
+from search_ui.context import current_services
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.review.usage import load_usage
 from search_ui.security import MAX_LIST_BYTES
 from tests.builders import operate
 from tests.site_fixture import OPERATOR, FakeSearch, MemorySite, document, sign_in, site_app, term
-from text.segment import RjiebaSegmenter
 
 JSON = {"Accept": "application/json", "Accept-Language": "zh"}
 NOT_WAITING = {"note": "", "own": False}  # for a second reviewer
@@ -299,7 +299,8 @@ def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
 def test_the_usage_of_a_term_is_said_in_words() -> None:
     documents = [document(n, f"标题{n}", "页岩开发利用。" * 3, site=f"site{n % 2}.example") for n in range(4)]
     client, _ = reviewing(actions(), documents)
-    usage = load_usage(FakeSearch(documents), "页岩", RjiebaSegmenter())
+    with client.application.test_request_context():
+        usage = load_usage(current_services().search, "页岩")
     assert (usage.words_after, usage.words_before) == (("开发利用",), ())
     assert get(client, "/admin/lexicon/usage?text=页岩").select(".usage") == []  # the fake counts no articles
     assert get(client, "/admin/lexicon/usage").select(".usage") == []
