@@ -81,6 +81,8 @@ class DefinitionSource(StrEnum):
 
 MAX_SYNONYMS = 150
 """Synonyms or broader terms of a term, and terms of a concept in all languages."""
+MIN_PUBLIC_SCORE = 0.9
+"""Score from which readers see a definition that no reviewer has chosen."""
 MAX_DEFINITION_CHARS = 2000
 """Length of a definition that a reviewer writes."""
 

@@ -104,14 +104,11 @@ class SiteBackend(Protocol):
     def list_related(self, term: str) -> list[str]:
         """Return the terms that reviewers accepted as related to a term, sorted."""
 
-    def definitions(self, text: str) -> list[Definition]:
-        """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates."""
-
-    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
-        """Return the best definition of each of these terms that has one."""
+    def public_definitions(self, texts: Collection[str]) -> Mapping[str, Sequence[Definition]]:
+        """Return the definitions of each of these terms that readers see, best first."""
 
     def defined_terms(self) -> dict[str, int]:
-        """Return the terms with a definition, with the number of articles that use each."""
+        """Return the terms with such a definition, with the number of articles that use each."""
 
     def definitions_revision(self) -> tuple[int, float]:
         """Return a value that changes when `defined_terms` can have changed without a review decision."""

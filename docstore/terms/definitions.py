@@ -1,21 +1,23 @@
 """Sentences of articles that define published terms."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Row, Select, and_, bindparam, delete, or_, select, update
 
 from docstore.database import Database
 from docstore.schema.lexicon_tables import definitions, terms
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.batches import batched
 from domain.storable_text import sanitize_text
-from domain.term import Definition, DefinitionChoice, DefinitionSource
+from domain.term import MIN_PUBLIC_SCORE, Definition, DefinitionChoice, DefinitionSource
+from text.scripts import language_of_term
 
 MAX_DEFINITIONS_PER_TERM = 3
 BATCH_SIZE = 200
 BEST_FIRST = (definitions.c.needs_recheck, definitions.c.score.desc(), definitions.c.url_id)
+IS_CURRENT = definitions.c.needs_recheck == 0
 
 
 class DefinitionTable:
@@ -24,43 +26,43 @@ class DefinitionTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find_by_term(self, term: str) -> list[Definition]:
-        """Return the definitions of a published term, best first; those that need a recheck are last."""
-        query = select(definitions).where(definitions.c.term == sanitize_text(term)).order_by(*BEST_FIRST)
-        with self._database.read() as connection:
-            return [_definition_from_row(row) for row in connection.execute(query)]
+    def find_candidates(self, wanted_terms: Collection[str]) -> defaultdict[str, list[Definition]]:
+        """Return the sentences that may define each of these terms and that its articles still contain, best first."""
+        candidates: defaultdict[str, list[Definition]] = defaultdict(list)
+        for row in self._iter_rows(select(definitions).where(IS_CURRENT).order_by(*BEST_FIRST), wanted_terms):
+            candidates[row.term].append(_definition_from_row(row))
+        return candidates
 
-    def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
-        """Return the best candidate of each of these terms that has one which is current."""
-        best_by_term: dict[str, Definition] = {}
-        with self._database.read() as connection:
-            for batch in batched([sanitize_text(term) for term in wanted_terms], BATCH_SIZE):
-                query = select(definitions).where(definitions.c.term.in_(batch), definitions.c.needs_recheck == 0)
-                for row in connection.execute(query.order_by(*BEST_FIRST)):
-                    best_by_term.setdefault(row.term, _definition_from_row(row))
-        return best_by_term
+    def find_public(self, wanted_terms: Collection[str] | None = None) -> defaultdict[str, list[Definition]]:
+        """Return the definitions that readers see, of these terms or of all: every public page asks this function.
+
+        The first is the one that a reviewer chose. Others have MIN_PUBLIC_SCORE, or no reviewer has rejected them all.
+        """
+        public: defaultdict[str, list[Definition]] = defaultdict(list)
+        choice_by_term: dict[str, DefinitionChoice | None] = {}
+        for row in self._iter_rows(select(terms).where(terms.c.definition != ""), wanted_terms):
+            choice = choice_by_term[row.text] = definition_choice_from_json(row.definition)
+            if choice and choice.sentence:
+                public[row.text] = [_chosen_definition(row.text, choice, row.definition_source)]
+        is_public = and_(IS_CURRENT, definitions.c.score >= MIN_PUBLIC_SCORE)
+        for row in self._iter_rows(select(definitions).where(is_public).order_by(*BEST_FIRST), wanted_terms):
+            choice = choice_by_term.get(row.term)
+            if choice is None or choice.sentence not in ("", row.sentence):
+                public[row.term].append(_definition_from_row(row))
+        return public
 
     def document_counts(self) -> dict[str, int]:
-        """Return the terms with a definition, with the number of articles that use each.
+        """Return the terms with a public definition, with the number of articles that use each."""
+        public = self.find_public()
+        return dict.fromkeys(public, 0) | {row.text: row.documents for row in self._iter_rows(select(terms), public)}
 
-        A term has a definition if a reviewer chose one, or if it has current candidates and no reviewer rejected them
-        all.
-        """
-        query = (
-            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("documents"))
-            .outerjoin(terms, terms.c.text == definitions.c.term)
-            .where(definitions.c.needs_recheck == 0)
-        )
-        choices_query = select(terms.c.text, terms.c.documents, terms.c.definition).where(terms.c.definition != "")
-        with self._database.read() as connection:
-            counts = {row.term: row.documents for row in connection.execute(query)}
-            for row in connection.execute(choices_query):
-                choice = definition_choice_from_json(row.definition)
-                if choice and choice.sentence:
-                    counts[row.text] = row.documents
-                elif choice:
-                    counts.pop(row.text, None)
-        return counts
+    def _iter_rows(self, query: Select[Any], wanted_terms: Collection[str] | None) -> Iterator[Row[Any]]:
+        """Iterate over the rows of a query whose first column is one of these terms; over all rows if None."""
+        term_column = query.selected_columns[0]
+        batches = [None] if wanted_terms is None else batched(map(sanitize_text, wanted_terms), BATCH_SIZE)
+        for batch in batches:
+            with self._database.read() as connection:
+                yield from connection.execute(query if batch is None else query.where(term_column.in_(batch))).all()
 
     def iter_by_articles(self, url_ids: Collection[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
@@ -71,8 +73,7 @@ class DefinitionTable:
 
     def iter_choices(self) -> Iterable[tuple[str, DefinitionChoice]]:
         """Return the terms with a chosen definition that quotes an article, and the definitions."""
-        with self._database.read() as connection:
-            rows = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
+        rows = self._iter_rows(select(terms.c.text, terms.c.definition).where(terms.c.definition != ""), None)
         choices = ((row.text, definition_choice_from_json(row.definition)) for row in rows)
         return [(text, choice) for text, choice in choices if choice and choice.url_id]
 
@@ -122,6 +123,13 @@ def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:
         else:
             sentences.add(row.sentence)
     return surplus
+
+
+def _chosen_definition(term: str, choice: DefinitionChoice, source_state: str) -> Definition:
+    """Return the choice of a reviewer as a definition of the term."""
+    source = (choice.url_id, choice.url, choice.title, choice.published)
+    is_changed, is_gone = (source_state == state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE))
+    return Definition(term, language_of_term(term), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def _row_of_definition(definition: Definition) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Review of terms: what reviewers look up about terms, and decide, with the rules of the lexicon."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from docstore.store import Store
@@ -11,9 +11,7 @@ from domain.term import (
     MAX_DEFINITION_CHARS,
     ConceptTerm,
     ConceptTermStatus,
-    Definition,
     DefinitionChoice,
-    DefinitionSource,
     Term,
     TermStatus,
 )
@@ -144,51 +142,12 @@ class TermReview:
         self._check_words([new_text])
         return self.store.review_history.rename(text, new_text, actor, expected_version)
 
-    def definitions(self, text: str) -> list[Definition]:
-        """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates.
-
-        Without a choice, the candidates. Empty if a reviewer decided that the term has none.
-        """
-        term = self.store.review_queue.find_terms([text]).get(text)
-        choice = term.definition if term else None
-        if term is None or choice is None:
-            return self.definition_candidates(text)
-        if not choice.sentence:
-            return []
-        definition = self._chosen_definition(term, choice)
-        candidates = self.definition_candidates(text)
-        return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
-
-    def definition_candidates(self, text: str) -> list[Definition]:
-        """Return the sentences that may define a term and that its articles still contain, best first."""
-        stored_definitions = self.store.definitions.find_by_term(text)
-        return [definition for definition in stored_definitions if not definition.needs_recheck]
-
-    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
-        """Return the best definition of each of these terms that has one."""
-        definition_by_text = self.store.definitions.find_best(texts)
-        for text, term in self.store.review_queue.find_terms(list(texts)).items():
-            if term.definition is not None:
-                definition_by_text.pop(text, None)
-                if term.definition.sentence:
-                    definition_by_text[text] = self._chosen_definition(term, term.definition)
-        return definition_by_text
-
-    def _chosen_definition(self, term: Term, choice: DefinitionChoice) -> Definition:
-        """Return the choice of a reviewer as a definition of the term."""
-        source = (choice.url_id, choice.url, choice.title, choice.published)
-        is_changed, is_gone = (
-            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
-        )
-        language = language_of_term(term.text)
-        return Definition(term.text, language, choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
-
     def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Choose the candidate with this sentence as the definition of a term; "": the term has none."""
-        candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}
         choice = DefinitionChoice()
         if sentence:
-            candidate = candidate_by_sentence.get(sentence)
+            candidates = self.store.definitions.find_candidates([text])[text]
+            candidate = next((candidate for candidate in candidates if candidate.sentence == sentence), None)
             if candidate is None:
                 raise LexiconError(
                     "This definition of {term} is no candidate any more. Look at the candidates again.", term=text

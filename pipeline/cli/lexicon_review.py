@@ -112,7 +112,7 @@ def set_synonyms(engine: "Engine", text: str, words: tuple[str, ...]) -> None:
 def define_term(engine: "Engine", text: str, number: int | None, definition: str | None) -> None:
     """List the definitions of TEXT found in articles, or set its definition."""
     review = open_review(engine)
-    candidates = review.definition_candidates(text)
+    candidates = review.store.definitions.find_candidates([text])[text]
     if definition is not None:
         print_decision(review.write_definition(text, definition, terminal_user(), None))
     elif number is None:

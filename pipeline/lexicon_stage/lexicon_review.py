@@ -6,12 +6,11 @@ from dataclasses import fields, replace
 
 from docstore.store import Store
 from docstore.terms.review import RelatedTerms, TermReview
-from domain.batches import batched
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import LexiconError
 from domain.message import Message
 from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit
-from domain.term import ConceptTerm, Definition, Lexicon, LexiconEntry, Term, TermStatus
+from domain.term import ConceptTerm, Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
@@ -28,8 +27,6 @@ from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_l
 from pipeline.lexicon_stage.candidate_kinds import find_candidates_of_kind, judge_kinds
 from pipeline.lexicon_stage.version_changes import format_entry, version_changes
 from search_ui.review.lexicon_tools import ConceptPreview, ImportPreview, LexiconTools, VersionChange, VersionProposal
-
-TERMS_PER_QUERY = 500
 
 
 class LexiconReview(TermReview):
@@ -157,9 +154,8 @@ class LexiconReview(TermReview):
                 )
                 for entry in entries
             ]
-        definition_by_term: dict[str, Definition] = {}
-        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
-            definition_by_term |= self.store.definitions.find_best(batch)
+        public = self.store.definitions.find_public([term.text for term in terms])
+        definition_by_term = {text: definitions[0] for text, definitions in public.items()}
         return ConceptIndex(add_definitions(terms, definition_by_term), self.store.relations.accepted_pairs())
 
     def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:

@@ -20,8 +20,7 @@ class StoreSiteBackend:
         self.review = LexiconReview(store)
         self.find_terms, self.published_term_states = store.lexicons.find_terms, store.lexicons.published_term_states
         self.first_version, self.find_by_concept = store.lexicons.first_version, store.review_queue.find_by_concept
-        self.definitions, self.best_definitions = self.review.definitions, self.review.best_definitions
-        self.defined_terms = store.definitions.document_counts
+        self.public_definitions, self.defined_terms = store.definitions.find_public, store.definitions.document_counts
         self.definitions_revision = store.relations.search_state
         self.find_concept, self.list_related = self.review.find_concept, store.relations.list_related
         self.rising_terms = store.rising_terms.load

@@ -146,7 +146,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,
-        "term_definition": next(iter(current_site().backend.definitions(term.text)), None) if term else None,
+        "term_definitions": current_site().backend.public_definitions([term.text])[term.text] if term else (),
         "link": partial(search_url, "public.search"),
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,

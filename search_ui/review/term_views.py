@@ -86,10 +86,10 @@ def _find_usage(text: str) -> CandidateUsage | None:
 
 def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
     """Return the definitions to choose from, with a choice that is no candidate any more. Without Solr: no articles."""
-    review = current_site().administration.review
-    candidates, choice = review.definition_candidates(term.text), term.definition
+    table, choice = current_site().store.definitions, term.definition
+    candidates = table.find_candidates([term.text])[term.text]
     if choice and choice.url_id and choice.sentence not in {candidate.sentence for candidate in candidates}:
-        candidates = [review.definitions(term.text)[0], *candidates]
+        candidates = [table.find_public([term.text])[term.text][0], *candidates]
     try:
         return quote_definitions(current_services(), candidates)
     except SolrError:

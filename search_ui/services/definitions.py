@@ -42,7 +42,7 @@ class QuotedDefinition:
 
 def fetch_definitions(site: SiteServices, text: str) -> list[QuotedDefinition]:
     """Fetch the definitions of a term for readers, best first. Raises what `SolrBackend.select` raises."""
-    return quote_definitions(site, site.backend.definitions(text))
+    return quote_definitions(site, site.backend.public_definitions([text])[text])
 
 
 def quote_definitions(site: SiteServices, definitions: Sequence[Definition]) -> list[QuotedDefinition]:
@@ -99,7 +99,7 @@ def explain_terms(site: SiteServices, paragraphs: Sequence[Segments]) -> InlineD
     texts = [plain_text(paragraph) for paragraph in paragraphs]
     occurrences = find_defined_terms(texts, site.glossary, counts, site.backend.domain_segmenter())
     terms = [occurrence.term.text for _, occurrence in occurrences]
-    definitions = site.backend.best_definitions(terms) if terms else {}
+    definitions = site.backend.public_definitions(terms)
     return build_inline_definitions(paragraphs, occurrences, definitions)
 
 
@@ -133,13 +133,13 @@ def find_defined_terms(
 def build_inline_definitions(
     paragraphs: Sequence[Segments],
     occurrences: Sequence[tuple[int, TermOccurrence]],
-    definitions: Mapping[str, Definition],
+    definitions: Mapping[str, Sequence[Definition]],
 ) -> InlineDefinitions:
     """Build cards and runs. `occurrences` are those of `find_defined_terms`; terms without a definition are skipped."""
     cards: list[DefinitionCard] = []
     spans_by_paragraph: dict[int, list[tuple[TermOccurrence, DefinitionCard]]] = {}
     for index, occurrence in occurrences:
-        if (definition := definitions.get(occurrence.term.text)) is not None:
+        for definition in definitions[occurrence.term.text][:1]:
             cards.append(DefinitionCard(len(cards) + 1, occurrence.term, definition, safe_url(definition.url)))
             spans_by_paragraph.setdefault(index, []).append((occurrence, cards[-1]))
     return InlineDefinitions(

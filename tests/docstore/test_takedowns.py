@@ -64,7 +64,7 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     assert [item.doc_id for item in store.articles.iter_all()] == [document_id(OTHER_URL)]
     assert store.source_pages.find_by_doc_id(document_id(URL)) is None
     assert list(store.frontier.admin.iter_archived_pages(URL)) == []
-    assert store.definitions.find_by_term("抽油机") == []
+    assert store.definitions.find_candidates(["抽油机"]) == {}
     assert store.lexicons.find_terms(text="石油")[1][0].contexts == (other_sentence,)
     assert URL in store.frontier.taken_down_urls(0.0)
     assert store.change_log.pending_document_count() > 0

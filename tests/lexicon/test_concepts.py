@@ -594,13 +594,13 @@ def test_search_uses_all_terms_of_a_concept(review: LexiconReview) -> None:
 
 def test_the_definition_of_a_reviewer_counts(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
-    assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
+    assert [item.sentence for item in review.store.definitions.find_public(["页岩气"])["页岩气"]] == ["页岩中的天然气"]
     review.write_definition("页岩气", "我们的定义", "bert", None)
     content = review.export_concepts("csv")
     assert "页岩气,preferred,我们的定义,," in content.decode() and "页岩中的天然气" not in content.decode()
     assert review.plan_concepts(content, "csv").changes == ()
     import_file(review, content.replace("我们的定义".encode(), "新的定义".encode()), "csv")
-    assert [item.sentence for item in review.definitions("页岩气")] == ["新的定义"]
+    assert [item.sentence for item in review.store.definitions.find_public(["页岩气"])["页岩气"]] == ["新的定义"]
 
 
 def test_tbx_has_the_levels_of_tbx_basic() -> None:

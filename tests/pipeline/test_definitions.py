@@ -11,7 +11,14 @@ from domain.errors import ConcurrentEditError, LexiconError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
-from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
+from domain.term import (
+    MAX_DEFINITION_CHARS,
+    Definition,
+    DefinitionSource,
+    Lexicon,
+    LexiconEntry,
+    TermStatus,
+)
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from tests.builders import add, one_entry, operate, save_article
@@ -33,7 +40,7 @@ def publish(store: Store, *terms: str) -> None:
 
 
 def sentences(store: Store, term: str) -> list[str]:
-    return [definition.sentence for definition in store.definitions.find_by_term(term)]
+    return [definition.sentence for definition in store.definitions.find_candidates([term])[term]]
 
 
 def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
@@ -41,7 +48,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
     save_article(store, 2, f"{MENTION}{DEFINITION}")
     publish(store, "页岩气", "川南")
     assert update_from_sentences(store, None) == ("Definitions found for 1 term",)
-    best, other = store.definitions.find_by_term("页岩气")
+    best, other = store.definitions.find_candidates(["页岩气"])["页岩气"]
     assert (best.sentence, best.url, best.title, best.published) == (
         DEFINITION,
         "http://a.test/2",
@@ -49,7 +56,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
         "2024-05-01",
     )
     assert other.sentence == OTHER and best.score > other.score and not best.needs_recheck
-    assert store.definitions.find_by_term("川南") == []
+    assert sentences(store, "川南") == []
 
 
 def test_copies_count_once_and_three_are_kept(store: Store) -> None:
@@ -83,8 +90,8 @@ def test_a_definition_whose_sentence_is_gone_is_marked(store: Store) -> None:
     update_from_sentences(store, None)
     save_article(store, 1, MENTION)
     update_from_sentences(store, None)
-    [definition] = store.definitions.find_by_term("页岩气")
-    assert definition.needs_recheck and definition.sentence == DEFINITION
+    [definition] = store.definitions.iter_by_articles([one_entry(store, "http://a.test/1").url_id])
+    assert definition.needs_recheck and definition.sentence == DEFINITION and sentences(store, "页岩气") == []
 
 
 def test_a_store_without_a_lexicon_has_no_definitions(store: Store) -> None:
@@ -103,15 +110,19 @@ def review(store: Store) -> LexiconReview:
     return LexiconReview(store)
 
 
+def public(review: LexiconReview, term: str = "页岩气") -> list[Definition]:
+    return review.store.definitions.find_public([term])[term]
+
+
 def shown(review: LexiconReview) -> list[str]:
-    return [definition.sentence for definition in review.definitions("页岩气")]
+    return [definition.sentence for definition in public(review)]
 
 
 def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: LexiconReview) -> None:
-    assert shown(review) == [DEFINITION, OTHER]
+    assert shown(review) == [DEFINITION]
     decision = review.choose_definition("页岩气", OTHER, "anna", 1)
     update_from_sentences(store, None)
-    assert shown(review) == [OTHER, DEFINITION] and review.definitions("页岩气")[0].url == "http://a.test/1"
+    assert shown(review) == [OTHER, DEFINITION] and public(review)[0].url == "http://a.test/1"
     assert (decision.by, decision.kind.value) == ("anna", "define") and review.store.review_history.list_decisions(
         "页岩气", "anna", 0, 9
     )[0] == 1
@@ -123,7 +134,7 @@ def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: Le
     review.store.review_history.undo("bert", None)
     assert shown(review) == [OTHER, DEFINITION]
     review.store.review_history.undo("anna", decision.act_id)
-    assert shown(review) == [DEFINITION, OTHER]
+    assert shown(review) == [DEFINITION]
     with pytest.raises(LexiconError, match="no candidate any more"):
         review.choose_definition("页岩气", MENTION, "anna", None)
 
@@ -131,16 +142,16 @@ def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: Le
 def test_a_reviewer_writes_a_definition(store: Store, review: LexiconReview) -> None:
     review.write_definition("页岩气", " 赋存于<b>页岩</b>\n的天然气。 ", "anna", None)
     update_from_sentences(store, None)
-    [own, *_] = review.definitions("页岩气")
+    [own, *_] = public(review)
     assert (own.sentence, own.url_id, own.url) == ("赋存于<b>页岩</b> 的天然气。", 0, "")
-    assert shown(review)[1:] == [DEFINITION, OTHER]
+    assert shown(review)[1:] == [DEFINITION]
     review.write_definition("页岩气", "气" * MAX_DEFINITION_CHARS, "anna", None)
     with pytest.raises(LexiconError, match="at most 2,000 characters, not 2,001"):
         review.write_definition("页岩气", "气" * (MAX_DEFINITION_CHARS + 1), "anna", None)
     with pytest.raises(LexiconError, match="no text"):
         review.write_definition("页岩气", " \n ", "anna", None)
     review.rename("页岩气", "页岩天然气", "anna", None)
-    assert review.definitions("页岩天然气")[0].sentence == "气" * MAX_DEFINITION_CHARS
+    assert public(review, "页岩天然气")[0].sentence == "气" * MAX_DEFINITION_CHARS
 
 
 def test_a_chosen_definition_follows_its_article(store: Store, review: LexiconReview) -> None:
@@ -150,7 +161,7 @@ def test_a_chosen_definition_follows_its_article(store: Store, review: LexiconRe
     assert update_from_sentences(store, None) == ("Definitions found for 1 term",)  # a change is reported once
     [term] = review.find_page(TermQuery(None, is_definition_outdated=True))[1]
     assert term.text == "页岩气" and term.definition_source is DefinitionSource.CHANGED
-    chosen = review.definitions("页岩气")[0]
+    chosen = public(review)[0]
     assert chosen.sentence == OTHER and chosen.needs_recheck and not chosen.is_source_gone
     save_article(store, 1, f"{MENTION}{OTHER}")
     update_from_sentences(store, None)
@@ -166,7 +177,7 @@ def test_a_chosen_definition_outlives_its_article(store: Store, review: LexiconR
     entry = one_entry(store, "http://a.test/1")
     store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
     update_from_sentences(store, None)
-    chosen = review.definitions("页岩气")[0]
+    chosen = public(review)[0]
     assert (chosen.sentence, chosen.url, chosen.is_source_gone) == (OTHER, "http://a.test/1", True)
 
 

@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
 from domain.article import document_id
-from domain.term import Definition, DefinitionSource, Lexicon, LexiconEntry, TermStatus
+from domain.term import MIN_PUBLIC_SCORE, Definition, DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from search_ui.glossary import Glossary, GlossaryTerm
 from search_ui.interfaces import OriginalDocument
 from search_ui.services.definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
@@ -100,10 +100,28 @@ def test_a_match_of_the_query_stays_marked_inside_a_term(client: FlaskClient) ->
 
 
 def test_a_new_definition_is_shown_and_a_withdrawn_term_is_not(client: FlaskClient, actions: MemorySite) -> None:
-    save_definition(actions, "水平井", "水平井是井。", 0.5, version=2)
+    save_definition(actions, "水平井", "水平井是井。", 0.95, version=2)
     assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["页岩气", "水平井"]
     actions.review.decide(["页岩气"], TermStatus.REJECTED, "operator")
     assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["水平井"]
+
+
+PUBLIC_PAGES = ("/article/doc1", "/term/水平井", "/terms/print", "/api/v1/terms/水平井", "/search?q=水平井")
+
+
+def test_readers_see_an_uncertain_definition_only_after_a_reviewer_chose_it(
+    client: FlaskClient, actions: MemorySite
+) -> None:
+    sentence = "水平井是井身水平的井。"
+
+    def places() -> list[str]:
+        places = [url for url in PUBLIC_PAGES if sentence in client.get(url).get_data(as_text=True)]
+        return places + ["export"] * (sentence in actions.review.export_concepts("tbx").decode())
+
+    save_definition(actions, "水平井", sentence, MIN_PUBLIC_SCORE - 0.01, version=2)
+    assert places() == []
+    actions.review.choose_definition("水平井", sentence, "operator", None)
+    assert places() == [*PUBLIC_PAGES, "export"]
 
 
 def test_the_choice_of_a_reviewer_decides(client: FlaskClient, actions: MemorySite) -> None:

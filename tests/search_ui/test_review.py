@@ -656,7 +656,7 @@ def test_a_definition_is_chosen_written_and_undone() -> None:
         return {one["data-key"]: one.has_attr("disabled") for one in page.select("#definition-choice [data-key]")}
 
     def shown() -> list[str]:
-        return [one.sentence for one in held.review.definitions("页岩气")]
+        return [one.sentence for one in held.store.definitions.find_public(["页岩气"])["页岩气"]]
 
     assert buttons() == {"1": False, "2": False, "0": False}
     assert post(client, token, "definition", term="页岩气", sentence="页岩气是煤。", seen="1").status_code == 200

@@ -344,8 +344,8 @@ def save_definitions(actions: MemorySite) -> None:
         Definition("页岩气", "zh", sentence, n, url, title, "2015-03-02", score, 1.0, needs_recheck)
         for n, (sentence, url, title, score, needs_recheck) in enumerate(
             [
-                ("页岩气是<b>天然气</b>。", "http://a.example/0", "<i>第一篇</i>", 0.9, False),
-                ("页岩气指气。", GONE_URL, "别处", 0.8, False),
+                ("页岩气是<b>天然气</b>。", "http://a.example/0", "<i>第一篇</i>", 0.95, False),
+                ("页岩气指气。", GONE_URL, "别处", 0.92, False),
                 ("页岩气是煤。", "http://a.example/1", "第二篇", 0.99, True),
             ],
             1,
