@@ -136,6 +136,7 @@ class TermQuery:
         pattern: Only terms that match this regular expression.
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
         is_definition_outdated: Only terms whose chosen definition is no longer in its article.
+        needs_definition: Only terms with candidates for a definition, of which readers see none until a person chooses.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
         assigned_to: Only terms that are assigned to this account.
@@ -149,6 +150,7 @@ class TermQuery:
     pattern: str = ""
     is_automatic: bool = False
     is_definition_outdated: bool = False
+    needs_definition: bool = False
     language_shares: tuple[tuple[str, float], ...] = ()
     assigned_to: str = ""
     is_rising_first: bool = False

@@ -7,13 +7,21 @@ from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database, contains_text
-from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, term_assignments, terms
+from docstore.schema.lexicon_tables import (
+    definitions,
+    lexicon_entries,
+    lexicons,
+    review_decisions,
+    term_assignments,
+    terms,
+)
+from docstore.terms.definitions import IS_CURRENT
 from docstore.terms.rising_terms import read_rising_terms
 from docstore.terms.row_mapping import term_from_row
 from domain.batches import batched
 from domain.review import Order, TermQuery, TermStatistics
 from domain.storable_text import sanitize_text
-from domain.term import AUTOMATIC_ACTOR, DefinitionSource, Term, TermStatus
+from domain.term import AUTOMATIC_ACTOR, MIN_PUBLIC_SCORE, DefinitionSource, Term, TermStatus
 
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
@@ -209,6 +217,10 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
     if term_query.is_definition_outdated:
         query = query.where(terms.c.definition_source == DefinitionSource.CHANGED)
+    if term_query.needs_definition:
+        candidates = select(definitions.c.term).where(IS_CURRENT).group_by(definitions.c.term)
+        uncertain_texts = candidates.having(func.max(definitions.c.score) < MIN_PUBLIC_SCORE)
+        query = query.where(terms.c.definition == "", terms.c.text.in_(uncertain_texts))
     if term_query.assigned_to:
         assigned_texts = select(term_assignments.c.term).where(term_assignments.c.account == term_query.assigned_to)
         query = query.where(terms.c.text.in_(assigned_texts))

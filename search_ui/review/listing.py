@@ -74,14 +74,16 @@ def parse_listing(values: Mapping[str, str], account: str) -> TermListState:
 
 
 def redirect_back() -> BaseResponse:
-    """Redirect to the page of the form: a term (`from`), the history or the list."""
+    """Redirect to the page of the form (`from`), which is the list if it names none."""
     origin, text = request.form.get("from", ""), request.form.get("term", "")
     if origin == "term" and find_terms([text]):  # an undo can have deleted it
         return redirect(url_for("review.term.show_term", text=text), 303)
-    if origin == "relations":
-        return redirect(url_for("review.relations.show_relations"), 303)
+    if origin in ("definitions", "relations"):
+        url_params: dict[str, Any] = {name: request.form.get(name) for name in ("page", "position")}
+        endpoint = "review.relations.show_relations" if origin == "relations" else "review.term.show_definitions"
+        return redirect(url_for(endpoint, **url_params), 303)
     if origin in ("history", "all"):
         return redirect(url_for("review.pages.history" if origin == "history" else "history.history"), 303)
     listing = parse_listing(request.form, current_account_name())
-    url_params: dict[str, Any] = {**listing.url_params, "page": listing.page_number}
-    return redirect(url_for("review.review_list", **url_params), 303)
+    list_params: dict[str, Any] = {**listing.url_params, "page": listing.page_number}
+    return redirect(url_for("review.review_list", **list_params), 303)

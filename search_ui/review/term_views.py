@@ -1,4 +1,6 @@
-"""The page of one term: contexts with their articles, related terms, history and all forms."""
+"""The page of one term with its contexts, related terms, history and all forms; the page of definitions to choose."""
+
+from dataclasses import replace
 
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.exceptions import NotFound
@@ -6,13 +8,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import SolrError
-from domain.review import ReviewDecision, ReviewDecisionKind
-from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
+from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermQuery
+from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import require_role
 from search_ui.context import current_services, current_site, render_page
+from search_ui.list_pages import load_page
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
+from search_ui.review.listing import TERMS_ON_PAGE
 from search_ui.review.team_views import team_values
 from search_ui.review.term_display import (
     MAX_TERM_CHARS,
@@ -94,6 +98,28 @@ def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
         return quote_definitions(current_services(), candidates)
     except SolrError:
         return [QuotedDefinition(candidate, safe_url(candidate.url), None) for candidate in candidates]
+
+
+@blueprint.get("/definitions")
+@require_role(Role.REVIEWER)
+def show_definitions() -> BaseResponse:
+    """Show the terms whose definition a reviewer has to choose, the most frequent first, from the row `position`."""
+    store, query = current_site().store, TermQuery(TermStatus.ACCEPTED, needs_definition=True, order=Order.FREQUENCY)
+    page = load_page(
+        lambda offset, limit: store.review_queue.find_page(replace(query, offset=offset, limit=limit)),
+        request.args.get("page", ""),
+        TERMS_ON_PAGE,
+    )
+    candidates = store.definitions.find_candidates([term.text for term in page.items])
+    return render_page(
+        "review_definitions.html",
+        page=page,
+        position=request.args.get("position", 0, type=int),
+        quotes_by_term={
+            text: [QuotedDefinition(candidate, safe_url(candidate.url), None) for candidate in term_candidates]
+            for text, term_candidates in candidates.items()
+        },
+    )
 
 
 @blueprint.get("/usage")

@@ -19,7 +19,7 @@ from tests.builders import add, decide, operate, propose
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
-PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/relations", "/report")
+PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/relations", "/definitions", "/report")
 CONGRESS = "世界石油大会"
 SAID = {"zh": ("采纳", "已采纳 1 项", "已采纳 2 项"), "en": ("Accept", "1 item accepted", "2 items accepted")}
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
@@ -323,15 +323,86 @@ def test_relations_are_decided_with_one_key(visit: Visit, vertical: Vertical) ->
     expect(rows.nth(0)).to_be_focused()
     expect(rows.nth(0).locator("blockquote")).to_have_text(evidence)
     for key, broader, count in (("a", (names[2],), total - 1), ("u", (), total), ("r", (), total - 1)):
-        with page.expect_navigation():
-            page.keyboard.press(key)
+        press_when_read(page, key)
         expect(page.locator("#total")).to_have_text(str(count))
         assert term_of(vertical, min(names[:2])).broader_terms == broader
     expect(page.locator("#rejected li")).to_have_count(1)
     assert faults(page) == []
-    with page.expect_navigation():
-        page.keyboard.press("u")
+    press_when_read(page, "u")
     expect(page.locator("#total")).to_have_text(str(total))
+
+
+def save_uncertain_definitions(vertical: Vertical) -> list[Term]:
+    """Save two uncertain candidates for each of four terms, and a certain one for a fifth. Returns the four."""
+    store, names = vertical.engine.store, [f"定义{letter}词" for letter in "甲乙丙丁戊"]
+    add(store, names)
+    url_ids = [one.url_id for one in islice(store.articles.iter_all(), 2)]
+    store.definitions.save(
+        [
+            Definition(name, "zh", f"{name}是{url_id}。", url_id, vertical.url, HOSTILE, "2024-05-01", score, 1.0)
+            for name, score in zip(names, (0.8, 0.8, 0.8, 0.8, 0.95), strict=True)
+            for url_id in url_ids
+        ],
+        (),
+    )
+    return [term_of(vertical, name) for name in names[:4]]
+
+
+def chosen_sentences(vertical: Vertical, terms: list[Term]) -> list[str | None]:
+    definitions = (term_of(vertical, term.text).definition for term in terms)
+    return [definition.sentence if definition else None for definition in definitions]
+
+
+def press_when_read(page: Page, key: str) -> None:
+    expect(page.locator("[data-position][data-ready]")).to_have_count(1)
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+@pytest.mark.parametrize(("width", "language"), [(360, "zh"), pytest.param(1280, "en", marks=pytest.mark.exhaustive)])
+def test_definitions_are_chosen_with_one_key_each(visit: Visit, vertical: Vertical, width: int, language: str) -> None:
+    terms = save_uncertain_definitions(vertical)
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
+    page.goto("/admin/lexicon/definitions")
+    rows = page.locator(".term")
+    names = rows.locator("h2 bdi").all_inner_texts()
+    assert set(names) >= {term.text for term in terms} and "定义戊词" not in names
+    terms = [term_of(vertical, name) for name in names[:4]]
+    sentences = [rows.nth(n).locator("blockquote").all_inner_texts() for n in range(4)]
+    assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= width
+    press_when_read(page, "2")
+    expect(rows.locator("h2 bdi").first).to_have_text(names[1])
+    page.keyboard.press("j")  # skips it
+    expect(rows.nth(1)).to_be_focused()
+    press_when_read(page, "0")
+    expect(rows.nth(1)).to_be_focused()
+    press_when_read(page, "1")
+    assert chosen_sentences(vertical, terms) == [sentences[0][1], None, "", sentences[3][0]]
+    press_when_read(page, "u")
+    assert chosen_sentences(vertical, terms) == [sentences[0][1], None, "", None]
+    page.keyboard.press("j")
+    press_when_read(page, "o")
+    expect(page.locator("h1 bdi")).to_have_text(names[3])
+    page.add_init_script("window.setTimeout = () => 0")  # the time that it takes to read a row does not pass
+    page.goto("/admin/lexicon/definitions")
+    page.keyboard.press("1")
+    page.keyboard.press("j")
+    expect(rows.nth(1)).to_be_focused()
+    assert chosen_sentences(vertical, terms) == [sentences[0][1], None, "", None]
+
+
+def test_definitions_are_chosen_without_scripts(visit: Visit, vertical: Vertical) -> None:
+    save_uncertain_definitions(vertical)
+    page = sign_in(visit(locale="zh-CN", java_script_enabled=False))
+    page.goto("/admin/lexicon/definitions")
+    rows = page.locator(".term")
+    terms = [term_of(vertical, name) for name in rows.locator("h2 bdi").all_inner_texts()[:3]]
+    sentence = rows.nth(1).locator("blockquote").first.inner_text()
+    follow(rows.nth(0).locator("[data-key='0']"), "Enter")
+    follow(rows.nth(0).locator("[data-key='1']"), "Enter")
+    assert chosen_sentences(vertical, terms) == ["", sentence, None]
+    follow(page.locator("[data-key=u]"), "Enter")
+    assert chosen_sentences(vertical, terms) == ["", None, None]
 
 
 # English is the wider.
