@@ -118,7 +118,7 @@ def status_with_two_reviewers(
 class Order(StrEnum):
     """Order of a term list; always descending."""
 
-    REVIEW = "review"
+    REVIEW = "review"  # rising terms first, then by the gain of a decision
     SCORE = "score"
     FREQUENCY = "frequency"
     NEWEST = "newest"
@@ -137,10 +137,7 @@ class TermQuery:
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
         is_definition_outdated: Only terms whose chosen definition is no longer in its article.
         needs_definition: Only terms with candidates for a definition, of which readers see none until a person chooses.
-        language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
-            languages by these shares. Empty: the review order ignores languages.
         assigned_to: Only terms that are assigned to this account.
-        is_rising_first: The review order starts with the rising terms, whatever their score.
     """
 
     status: TermStatus | None = TermStatus.CANDIDATE
@@ -151,9 +148,7 @@ class TermQuery:
     is_automatic: bool = False
     is_definition_outdated: bool = False
     needs_definition: bool = False
-    language_shares: tuple[tuple[str, float], ...] = ()
     assigned_to: str = ""
-    is_rising_first: bool = False
     order: Order = Order.REVIEW
     offset: int = 0
     limit: int = 20

@@ -258,7 +258,8 @@ class VersionCheck:
     Attributes:
         sentence_count: Number of known sentences that contain a changed term.
         changed_count: Number of these that the version segments differently.
-        words_by_term: The words of a text with each changed term, before and after: a sentence, or the term itself.
+        words_by_term: The words before and after of a sentence in which each changed term becomes a word or is one no
+            more; of the term itself if there is none.
         error_by_term: Why a new or changed term makes the segmentation worse, by its text.
     """
 

@@ -1,19 +1,23 @@
-"""Order of review, learned from the decisions so far (active learning).
+"""Order of review: by the expected gain of a decision, with the probabilities learned from the decisions so far.
 
-A small logistic regression over the parts of a candidate's score and the characters of its word. The miner's score is
-the prior: a sample of candidates is added as training examples, weighted by their score. Few decisions therefore change
-the order little, while many decisions outweigh the score.
+The gain is documents × uncertainty × searches. A small logistic regression over the parts of a candidate's score and
+the characters of its word predicts whether it is accepted. The miner's score is the prior: a sample of candidates is
+added as training examples, weighted by their score. Few decisions therefore change little, while many decisions
+outweigh the score.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import scipy.sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from domain.review import CandidateKind
 from domain.term import Term, TermStatus
 from lexicon.arrays import Float64Array
+from text.scripts import char_script
 
 PRIOR_SAMPLE_SIZE = 400  # candidates used as prior training examples
 PRIOR_DECISIONS = 40.0  # total weight of the prior examples; each decision weighs 1
@@ -22,6 +26,8 @@ MIN_DECISIONS = 5  # minimum number of decisions for a model
 HASH_FEATURES = 2**13  # columns of the hashed characters
 CHARACTER_FEATURE_WEIGHT = 0.5  # scale of hashed character features; numeric features have standard deviation 1
 LOGISTIC_C = 0.3  # C of scikit-learn's LogisticRegression
+MIN_LANGUAGE_SHARE = 0.01  # so that the terms of a language without articles come late, but come
+KEPT_PLACES = 40  # first candidates that new decisions do not move: two pages of the list
 POSITIVE_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
 
 
@@ -52,6 +58,65 @@ def predict_acceptance(decided_terms: Sequence[Term], candidates: Sequence[Term]
     model = LogisticRegression(C=LOGISTIC_C, solver="liblinear", random_state=0).fit(columns[rows], labels, weights)
     acceptance = model.predict_proba(columns[: len(candidates)])[:, 1]
     return dict(zip((term.text for term in candidates), acceptance.tolist(), strict=True))
+
+
+def rank_candidates(
+    candidates: Sequence[Term],
+    acceptance: Mapping[str, float],
+    kinds: Mapping[str, CandidateKind],
+    search_counts: Mapping[str, int],
+    article_counts: Mapping[str, int],
+    kept_texts: Collection[str] = (),
+) -> dict[str, float]:
+    """Return the sort key of each candidate by text, highest first; the keys of candidates with a kind are negative.
+
+    Each language gets the share of the list that it has of the articles. Candidates with a kind are last, by kind.
+
+    Args:
+        candidates: undecided terms.
+        acceptance: probability of acceptance by text.
+        kinds: kinds of those candidates that are seldom terms.
+        search_counts: number of searches that contain a candidate, by text.
+        article_counts: number of articles by language tag.
+        kept_texts: the first candidates of the current order that a reviewer may see, which stay where they are.
+    """
+    gains = {
+        term.text: term.document_count * _entropy(acceptance[term.text]) * (1 + search_counts.get(term.text, 0))
+        for term in candidates
+    }
+    shares = _language_shares(article_counts)
+    ranks, positions = defaultdict[tuple[str, str], int](int), dict[str, tuple[str, float]]()
+    for text in sorted(gains, key=lambda text: (-gains[text], text)):
+        kind, language = str(kinds.get(text, "")), _find_language(text)
+        positions[text] = kind, (ranks[kind, language] + 0.5) / shares[language]
+        ranks[kind, language] += 1
+    kept_ranks = {text: rank for rank, text in enumerate(kept_texts)}
+    order = sorted(positions, key=lambda text: (kept_ranks.get(text, len(kept_ranks)), *positions[text], text))
+    return {text: -rank if text in kinds else 1 / rank for rank, text in enumerate(order, start=1)}
+
+
+def _entropy(probability: float) -> float:
+    """Return the uncertainty of a decision in bits."""
+    outcomes = np.clip((probability, 1 - probability), 0.01, 0.99)
+    return float(-outcomes @ np.log2(outcomes))
+
+
+def _language_shares(article_counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the share of the articles by language of the terms (`_find_language`). Japanese has terms of two."""
+    counts = dict.fromkeys(("zh", "ja", "ko", "other"), 0)
+    for tag, count in article_counts.items():
+        language = tag.partition("-")[0]
+        counts[language if language in counts else "other"] += count
+    counts["zh"] += counts["ja"]
+    total_count = max(1, sum(article_counts.values()))
+    return {language: max(count / total_count, MIN_LANGUAGE_SHARE) for language, count in counts.items()}
+
+
+def _find_language(text: str) -> str:
+    """Return the language that the script of a term shows: zh, ja, ko or other."""
+    scripts = {char_script(char) for char in text}
+    languages = (("ja", "Hiragana"), ("ja", "Katakana"), ("ko", "Hangul"), ("zh", "Han"))
+    return next((language for language, script in languages if script in scripts), "other")
 
 
 def score_priors(terms: Sequence[Term], reference_terms: Sequence[Term] = ()) -> Float64Array:

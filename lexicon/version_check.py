@@ -1,6 +1,6 @@
 """Checks a lexicon version with jieba before it is published (docs/decisions/0139-jieba-checks-versions.md). No I/O."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, chain, islice
 
@@ -41,8 +41,11 @@ def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) 
     }
     words_by_term = {term: words_by_text[term] for term in changed_terms}
     changed_sentences = [text for text in known_sentences if words_by_text[text][0] != words_by_text[text][1]]
-    for sentence in reversed([*changed_sentences, *known_sentences]):
-        words_by_term |= dict.fromkeys(finder.find_terms(sentence), words_by_text[sentence])
+    for sentence in reversed(changed_sentences):
+        counts_before, counts_after = (Counter(map(word_key, words)) for words in words_by_text[sentence])
+        for term in finder.find_terms(sentence):
+            if counts_before[word_key(term)] != counts_after[word_key(term)]:
+                words_by_term[term] = words_by_text[sentence]
     new_terms = {entry.text for entry in after.entries} & set(changed_terms)
     kept_keys = {word_key(entry.text) for entry in before.entries} & {word_key(entry.text) for entry in after.entries}
     errors = find_cutting_terms(words_by_text, new_terms, kept_keys)

@@ -256,6 +256,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
     After a kill, the next run continues with the first step that was not finished. Raises BusyError.
     """
     from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
+    from pipeline.lexicon_stage.review_order import update_review_order
     from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
     started, lexicons = time.monotonic(), engine.store.lexicons
@@ -268,6 +269,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
                     lexicons.finish_step(step)
                 except LexiconError as error:
                     notes.append(Message("No automatic lexicon version: {reason}", reason=error_message(error)))
+        update_review_order(engine.store)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, tuple(notes))
 
 

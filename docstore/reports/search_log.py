@@ -92,6 +92,18 @@ class SearchLog:
         with self._database.read() as connection:
             return list(connection.scalars(query))
 
+    def count_queries(self, limit: int) -> list[tuple[str, int]]:
+        """Return the `limit` most frequent queries with their number of searches. Masked queries are excluded."""
+        query = (
+            select(TYPED_QUERY, func.count())
+            .where(searches.c.page == 1, searches.c.masked == 0)
+            .group_by(func.lower(searches.c.query))
+            .order_by(func.count().desc(), TYPED_QUERY)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [(row[0], row[1]) for row in connection.execute(query)]
+
     def report(self, days: int, utc_offset: int = 0) -> SearchReport:
         """Return the statistics of the last `days` days, including today.
 

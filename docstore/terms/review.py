@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from docstore.store import Store
 from domain.account import Role
 from domain.errors import LexiconError
-from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import (
     MAX_DEFINITION_CHARS,
     ConceptTerm,
@@ -18,7 +18,7 @@ from domain.term import (
 from domain.term_relation import ProposalState, RelationKind
 from text.folding import word_key
 from text.glosses import rank_translations, run_suffixes
-from text.scripts import LANGUAGE_PATTERNS, language_of_term
+from text.scripts import language_of_term
 from text.similarity.similar_terms import SimilarTermIndex
 
 MAX_RELATED_TERMS = 6  # of each kind
@@ -52,28 +52,6 @@ class TermReview:
     def __init__(self, store: Store, check_words: Callable[[Iterable[str]], None]) -> None:
         self.store = store
         self._check_words = check_words
-        self._cached_shares: tuple[int, tuple[tuple[str, float], ...]] | None = None  # by text version
-
-    def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
-        """Return the number of terms that match the query, and a page of them.
-
-        Without a language, the review order mixes languages.
-        """
-        if query.order is Order.REVIEW and not query.pattern:
-            query = replace(query, language_shares=self._language_shares())
-        return self.store.review_queue.find_page(query)
-
-    def _language_shares(self) -> tuple[tuple[str, float], ...]:
-        """Return the pattern of the terms of each language with its share of the articles; empty without articles."""
-        version = self.store.articles.text_version()
-        if self._cached_shares is None or self._cached_shares[0] != version:
-            counts = self.store.articles.count_by_language()
-            chinese_count = sum(count for language, count in counts.items() if language.partition("-")[0] == "zh")
-            total_count = sum(counts.values())
-            share_counts = {"zh": chinese_count, "en": total_count - chinese_count} if total_count else {}
-            shares = tuple((LANGUAGE_PATTERNS[name], count / total_count) for name, count in share_counts.items())
-            self._cached_shares = version, shares
-        return self._cached_shares[1]
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""

@@ -44,6 +44,8 @@ from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEd
 from domain.storable_text import sanitize_text
 from domain.term import Term, TermClass, TermStatus
 
+STATUS_DECISIONS = (ReviewDecisionKind.DECIDE, ReviewDecisionKind.MERGE, ReviewDecisionKind.RENAME)
+
 
 class ReviewHistory:
     """Apply, undo and list review decisions (`store.review_history`).
@@ -224,14 +226,17 @@ class ReviewHistory:
             return total, [review_decision_from_row(connection, row) for row in connection.execute(page).all()]
 
     def count_decided_terms(self, actor: str, since: float) -> int:
-        """Return the number of terms in decisions of `actor` since `since` (epoch seconds) that were not undone."""
+        """Return the number of terms that `actor` decided since `since` (epoch seconds), without what was undone.
+
+        Restored versions and imported files are no decisions on their terms.
+        """
         query = (
             select(func.count(review_changes.c.text.distinct()))
             .join(review_decisions, review_decisions.c.act_id == review_changes.c.act_id)
             .where(
                 review_decisions.c.by_whom == actor,
                 review_decisions.c.at >= since,
-                review_decisions.c.kind != ReviewDecisionKind.UNDO,
+                review_decisions.c.kind.in_(STATUS_DECISIONS),
                 review_decisions.c.undone_by.is_(None),
             )
         )

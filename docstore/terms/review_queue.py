@@ -1,9 +1,9 @@
 """The review queue: terms in review order, their context of other terms, and statistics of past decisions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or_, select, union_all, update
+from sqlalchemy import Connection, Select, bindparam, case, func, literal, or_, select, union_all, update
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database, contains_text
@@ -26,7 +26,6 @@ from domain.term import AUTOMATIC_ACTOR, MIN_PUBLIC_SCORE, DefinitionSource, Ter
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
 RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the ranking
-MIN_LANGUAGE_SHARE = 0.01  # in the mixed order, so that a language without articles comes late, but comes
 NEVER_RANKED = -1  # differs from every text version
 POSITIVE_STATUSES = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED_STATUSES = (*POSITIVE_STATUSES, TermStatus.REJECTED)
@@ -39,6 +38,13 @@ IS_DECIDED_BY_PERSON = (
 """SQL condition: a mined term with a decision of a person, from which the review learns."""
 
 
+class RankingState(NamedTuple):
+    """What a ranking is based on: the id of the last decision, and the version of the mined text."""
+
+    decision_id: int
+    text_version: int
+
+
 class ReviewQueue:
     """List terms for review and save their ranking (`store.review_queue`)."""
 
@@ -46,19 +52,15 @@ class ReviewQueue:
         self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
-        """Return the number of terms that match the query, and at most `limit` of them after the first `offset`.
-
-        In review order, `language_shares` mixes the languages by their share of the corpus.
-        """
+        """Return the number of terms that match the query, and at most `limit` of them after the first `offset`."""
         query = matching_terms_query(term_query)
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
             order_columns = ORDER_BY_COLUMNS[term_query.order]
-            if term_query.order is Order.REVIEW and term_query.language_shares:
-                order_columns = (_mixed_position(term_query.language_shares), *order_columns)
-            if term_query.order is Order.REVIEW and term_query.is_rising_first:
+            if term_query.order is Order.REVIEW:
                 rising_texts = [term.text for term in read_rising_terms(connection)]
-                order_columns = (case((terms.c.text.in_(rising_texts), 0), else_=1), *order_columns)
+                is_rising = terms.c.text.in_(rising_texts) & (terms.c.place >= 0)
+                order_columns = (case((is_rising, 0), else_=1), *order_columns)
             page = query.order_by(*order_columns, terms.c.text).offset(term_query.offset).limit(term_query.limit)
             return total, [term_from_row(row) for row in connection.execute(page)]
 
@@ -93,7 +95,7 @@ class ReviewQueue:
         with self._database.read() as connection:
             return list(connection.scalars(select(terms.c.text).where(terms.c.status == status).order_by(terms.c.text)))
 
-    def unpublished_change_counts(self) -> tuple[int, int, int]:
+    def unpublished_change_counts(self) -> tuple[int, ...]:
         """Compare the accepted terms with the newest published version.
 
         Returns:
@@ -101,29 +103,16 @@ class ReviewQueue:
                 number of published terms with other synonyms, class or broader terms)
         """
         latest_version = select(func.max(lexicons.c.version)).scalar_subquery()
-        published_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == latest_version)
-        accepted_texts = select(terms.c.text).where(terms.c.status == TermStatus.ACCEPTED)
+        published, accepted = lexicon_entries.c.version == latest_version, terms.c.status == TermStatus.ACCEPTED
+        published_texts = select(lexicon_entries.c.text).where(published)
+        accepted_texts = select(terms.c.text).where(accepted)
         published_columns = (lexicon_entries.c.synonyms, lexicon_entries.c.category, lexicon_entries.c.broader)
         is_different = or_(*(column != terms.c[column.name] for column in published_columns))
-        joined_tables = terms.join(lexicon_entries, terms.c.text == lexicon_entries.c.text)
-        is_published_and_accepted = (terms.c.status == TermStatus.ACCEPTED) & (
-            lexicon_entries.c.version == latest_version
-        )
+        common_texts = published_texts.join(terms, terms.c.text == lexicon_entries.c.text)
+        changed_texts = common_texts.where(accepted, is_different)
+        sets = (accepted_texts.except_(published_texts), published_texts.except_(accepted_texts), changed_texts)
         with self._database.read() as connection:
-            added_count, removed_count = (
-                connection.scalar(select(func.count()).select_from(base_set.except_(subtracted_set).subquery())) or 0
-                for base_set, subtracted_set in (
-                    (accepted_texts, published_texts),
-                    (published_texts, accepted_texts),
-                )
-            )
-            changed_count = (
-                connection.scalar(
-                    select(func.count()).select_from(joined_tables).where(is_published_and_accepted & is_different)
-                )
-                or 0
-            )
-            return added_count, removed_count, changed_count
+            return tuple(connection.scalar(select(func.count()).select_from(texts.subquery())) or 0 for texts in sets)
 
     def narrower_terms(self, text: str) -> list[str]:
         """Return the terms for which `text` is a broader term."""
@@ -159,18 +148,12 @@ class ReviewQueue:
 
     # -- ranking
 
-    def needs_reranking(self, min_new_decisions: int) -> bool:
-        """True if there were at least `min_new_decisions` decisions, or new mined terms, since the last ranking."""
-        last_id_query = select(func.max(review_decisions.c.act_id))
+    def ranking_states(self) -> tuple[RankingState, RankingState]:
+        """Return the state on which the saved ranking is based, and the current state."""
         with self._database.read() as connection:
-            last_decision_id, mined_version = (
-                connection.scalar(last_id_query) or 0,
-                read_meta_int(connection, MINED_TEXT_VERSION_KEY),
-            )
-            ranked_decision_id = read_meta_int(connection, RANKED_DECISION_KEY)
-            return last_decision_id - ranked_decision_id >= min_new_decisions or (
-                last_decision_id > 0 and mined_version != read_meta_int(connection, RANKED_TEXT_VERSION_KEY)
-            )
+            ranked_keys = (RANKED_DECISION_KEY, RANKED_TEXT_VERSION_KEY)
+            ranked_state = RankingState(*(read_meta_int(connection, key) for key in ranked_keys))
+            return ranked_state, _current_state(connection)
 
     def decided_terms(self, limit: int) -> list[Term]:
         """Return the last `limit` decided terms from mining, newest decision first."""
@@ -178,26 +161,27 @@ class ReviewQueue:
         with self._database.read() as connection:
             return [term_from_row(row) for row in connection.execute(query)]
 
-    def undecided_terms(self) -> tuple[tuple[int, int], list[Term]]:
-        """Return the current ranking state for `save_ranking`, and all candidate and deferred terms.
-
-        The state is (id of the last decision, mined text version).
-        """
-        last_id_query = select(func.max(review_decisions.c.act_id))
+    def undecided_terms(self) -> tuple[RankingState, list[Term]]:
+        """Return the current state for `save_ranking`, and all candidate and deferred terms in review order."""
+        is_undecided = terms.c.status.in_((TermStatus.CANDIDATE, TermStatus.DEFERRED))
         with self._database.read() as connection:
-            state = (connection.scalar(last_id_query) or 0, read_meta_int(connection, MINED_TEXT_VERSION_KEY))
-            query = select(terms).where(terms.c.status.in_((TermStatus.CANDIDATE, TermStatus.DEFERRED)))
-            return state, [term_from_row(row) for row in connection.execute(query)]
+            query = select(terms).where(is_undecided).order_by(*ORDER_BY_COLUMNS[Order.REVIEW], terms.c.text)
+            return _current_state(connection), [term_from_row(row) for row in connection.execute(query)]
 
-    def save_ranking(self, scores: Mapping[str, float], state: tuple[int, int]) -> None:
+    def save_ranking(self, scores: Mapping[str, float], state: RankingState) -> None:
         """Save review scores by text, and the ranking state from `undecided_terms` that they are based on."""
         statement = update(terms).where(terms.c.text == bindparam("term")).values(place=bindparam("at"))
         rows: list[dict[str, Any]] = [{"term": text, "at": score} for text, score in scores.items()]
         with self._database.write() as connection:
             if rows:
                 connection.execute(statement, rows)
-            write_meta(self._database, connection, RANKED_DECISION_KEY, state[0])
-            write_meta(self._database, connection, RANKED_TEXT_VERSION_KEY, state[1])
+            write_meta(self._database, connection, RANKED_DECISION_KEY, state.decision_id)
+            write_meta(self._database, connection, RANKED_TEXT_VERSION_KEY, state.text_version)
+
+
+def _current_state(connection: Connection) -> RankingState:
+    last_decision_id = connection.scalar(select(func.max(review_decisions.c.act_id))) or 0
+    return RankingState(last_decision_id, read_meta_int(connection, MINED_TEXT_VERSION_KEY))
 
 
 ORDER_BY_COLUMNS: Mapping[Order, tuple[Any, ...]] = {
@@ -234,21 +218,6 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         text = sanitize_text(term_query.text)
         query = query.where(or_(contains_text(terms.c.text, text), contains_text(terms.c.synonyms, text)))
     return query
-
-
-def _mixed_position(language_shares: Sequence[tuple[str, float]]) -> ColumnElement[Any]:
-    """Return the SQL position of a term if each language gets its share of every part of the list."""
-    conditions = [terms.c.text.regexp_match(pattern) for pattern, _ in language_shares]
-    language = case(*((condition, number) for number, condition in enumerate(conditions)), else_=len(conditions))
-    share = case(
-        *(
-            (condition, max(share, MIN_LANGUAGE_SHARE))
-            for condition, (_, share) in zip(conditions, language_shares, strict=True)
-        ),
-        else_=MIN_LANGUAGE_SHARE,
-    )
-    rank = func.row_number().over(partition_by=language, order_by=(terms.c.place.desc(), terms.c.text))
-    return (rank - 0.5) / share
 
 
 def _containing_query(text: str, limit: int) -> Select[Any]:

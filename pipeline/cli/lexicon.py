@@ -63,7 +63,7 @@ def lexicon() -> None:
 )
 def build_lexicon(engine: "Engine") -> None:
     """Mine candidate terms from the articles."""
-    from pipeline.search_site.review_order import update_review_order
+    from pipeline.lexicon_stage.review_order import update_review_order
 
     print_reports([stages.mine_candidates(engine)])
     update_review_order(engine.store)
@@ -256,8 +256,8 @@ def publish_or_resume(engine: "Engine", is_confirmed: bool) -> str:
 
 
 def top_candidates(engine: "Engine", count: int, language: str = "") -> list[str]:
-    """Return the texts of the first `count` candidates in the order of review; language "" means all."""
-    query = TermQuery(pattern=LANGUAGE_PATTERNS.get(language, ""), limit=count)
+    """Return the texts of the `count` candidates with the best scores; language "" means all."""
+    query = TermQuery(pattern=LANGUAGE_PATTERNS.get(language, ""), order=Order.SCORE, limit=count)
     return [term.text for term in engine.store.review_queue.find_page(query)[1]] if count else []
 
 

@@ -1,31 +1,38 @@
 """Finds candidates that are names of persons, quantities, or fragments of longer terms."""
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
-from docstore.terms.review import RelatedTerms, TermWithStatus
+from docstore.terms.review import RelatedTerms
 from docstore.terms.review_queue import ReviewQueue
 from domain.review import CandidateKind, TermQuery
 from domain.term import Term, TermStatus
-from lexicon.automatic_acceptance import FRAGMENT_SHARE, frequency_in_longer_terms
+from lexicon.automatic_acceptance import frequency_in_longer_terms, neighbour_share
 from text.domain_terms import is_person_name, is_quantity
 from text.segment import base_segmenter
 
-MAX_EXAMINED_TERMS = 20_000  # of each status, those with the best scores
+MAX_EXAMINED_TERMS = 20_000  # of each status, the first in review order
 LONGER_STATUSES = (TermStatus.CANDIDATE, TermStatus.ACCEPTED)
+MIN_FRAGMENT_SHARE = 0.9  # of the occurrences: all fragments can be rejected at once, and 页岩气 is none of 页岩气井
 
 
-def judge_kind(term: Term, longer_frequency: int) -> CandidateKind | None:
-    """Return the kind of a candidate; None if it may be a term of the domain.
+def find_kinds(candidates: Sequence[Term], other_terms: Iterable[Term]) -> dict[str, CandidateKind]:
+    """Return the kinds of those candidates that are seldom terms, by text.
 
-    `longer_frequency` is the frequency of the most frequent longer term that contains it.
+    A fragment hardly ever stands outside one longer candidate or one of `other_terms`.
     """
-    if is_person_name(term.text, base_segmenter()):
-        return CandidateKind.PERSON
-    if is_quantity(term.text, base_segmenter()):
-        return CandidateKind.QUANTITY
-    is_fragment = term.frequency > 0 and longer_frequency >= FRAGMENT_SHARE * term.frequency
-    return CandidateKind.FRAGMENT if is_fragment else None
+    longer_frequency = frequency_in_longer_terms(chain(candidates, other_terms))
+    kinds = {}
+    for term in candidates:
+        if is_person_name(term.text, base_segmenter()):
+            kinds[term.text] = CandidateKind.PERSON
+        elif is_quantity(term.text, base_segmenter()):
+            kinds[term.text] = CandidateKind.QUANTITY
+        elif term.frequency:
+            longer_share = longer_frequency.get(term.text, 0) / term.frequency
+            if min(longer_share, neighbour_share(term)) >= MIN_FRAGMENT_SHARE:
+                kinds[term.text] = CandidateKind.FRAGMENT
+    return kinds
 
 
 def judge_kinds(
@@ -35,24 +42,15 @@ def judge_kinds(
     texts = {
         text for related in related_terms for text, status in related.containing_terms if status in LONGER_STATUSES
     }
-    longer_terms = queue.find_terms(sorted(texts))
-    return [
-        judge_kind(term, _max_frequency(related.containing_terms, longer_terms))
-        if term.status is TermStatus.CANDIDATE
-        else None
-        for term, related in zip(terms, related_terms, strict=True)
-    ]
-
-
-def _max_frequency(containing: Sequence[TermWithStatus], terms: Mapping[str, Term]) -> int:
-    return max((terms[text].frequency for text, _ in containing if text in terms), default=0)
+    candidates = [term for term in terms if term.status is TermStatus.CANDIDATE]
+    kinds = find_kinds(candidates, queue.find_terms(sorted(texts)).values())
+    return [kinds.get(term.text) for term in terms]
 
 
 def find_candidates_of_kind(queue: ReviewQueue, kind: CandidateKind, limit: int) -> list[Term]:
-    """Return at most `limit` candidates of a kind, those with the best scores first."""
+    """Return at most `limit` candidates of a kind, in review order."""
     candidates, accepted_terms = (
         queue.find_page(TermQuery(status=status, limit=MAX_EXAMINED_TERMS))[1] for status in LONGER_STATUSES
     )
-    longer_frequency = frequency_in_longer_terms([*candidates, *accepted_terms])
-    terms = (term for term in candidates if judge_kind(term, longer_frequency.get(term.text, 0)) is kind)
-    return list(islice(terms, limit))
+    kinds = find_kinds(candidates, accepted_terms)
+    return list(islice((term for term in candidates if kinds.get(term.text) is kind), limit))

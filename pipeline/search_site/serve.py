@@ -20,7 +20,7 @@ import requests
 from domain.errors import BusyError, PlumblineError, PortInUseError, StoreError
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.search_site.review_order import update_review_order
+from pipeline.lexicon_stage.review_order import update_review_order
 from search_ui.settings import METRICS_FOLDER_ENV, format_address
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from docstore.terms.review import TermReview
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
 from domain.operation import MAX_LIST_LENGTH, Field
-from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus, split_terms
+from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.term import ConceptTerm, ConceptTermStatus, TermClass, TermStatus, split_terms
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, read_texts
 from search_ui.context import current_services, current_site, remember_choice, render_page, wants_json
@@ -70,7 +70,7 @@ def review_list() -> BaseResponse:
     )
     administration = site.administration
     page = load_page(
-        lambda offset, limit: administration.review.find_page(replace(listing.query, offset=offset, limit=limit)),
+        lambda offset, limit: site.store.review_queue.find_page(replace(listing.query, offset=offset, limit=limit)),
         str(listing.page_number),
         TERMS_ON_PAGE,
     )
@@ -298,12 +298,12 @@ def apply_and_respond(
 @blueprint.post("/bulk")
 @require_role(Role.REVIEWER)
 def decide_bulk() -> BaseResponse:
-    """Set the status of several terms: `term`, `selected` (version and text) or the `top` first candidates.
+    """Set the status of several terms: `term`, `selected` (version and text), a `kind`, or the `top` first candidates.
 
     They are one action if possible. As JSON, it is one action or none.
     """
     status, review = _requested_status(), current_site().administration.review
-    edits = _bulk_edits(status, review)
+    edits = _bulk_edits(status)
     if wants_json():
         return apply_and_respond(
             lambda review: review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
@@ -335,11 +335,14 @@ def _decide_singly(review: TermReview, edits: Sequence[TermEdit]) -> Iterator[st
             yield "refused"
 
 
-def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
+def _bulk_edits(status: TermStatus) -> list[TermEdit]:
     limit_text = request.form.get("top", "")
     if "selection" in request.form:
         pairs = [value.partition(" ")[::2] for value in read_texts(Field("selected"))]
         return [TermEdit(text, status, seen_version=parse_number(version)) for version, text in pairs]
+    if (kind := request.form.get("kind", "")) in set(CandidateKind):
+        terms = current_site().administration.lexicon_tools.find_by_kind(CandidateKind(kind), MAX_LIST_LENGTH)
+        return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
     if not limit_text:
         texts = read_texts(Field("term"))
         versions: list[int | None] = [parse_number(version) for version in request.form.getlist("seen")]
@@ -351,8 +354,8 @@ def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
         abort(400)
     form = {**request.form, "status": TermStatus.CANDIDATE, "page": "1"}
     query = parse_listing(form, current_account_name()).query
-    limit = min(int(limit_text), MAX_LIST_LENGTH)
-    terms: Sequence[Term] = review.find_page(TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit}))[1]
+    query = replace(query, limit=min(int(limit_text), MAX_LIST_LENGTH))
+    terms = current_site().store.review_queue.find_page(query)[1]
     return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 
 

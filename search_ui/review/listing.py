@@ -63,7 +63,6 @@ def parse_listing(values: Mapping[str, str], account: str) -> TermListState:
             is_automatic=status == AUTOMATIC,
             is_definition_outdated=status == OUTDATED_DEFINITION,
             assigned_to=account if values.get("assigned") == ASSIGNED_TO_ME else "",
-            is_rising_first=True,
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
             limit=TERMS_ON_PAGE,

@@ -9,12 +9,13 @@ const loadedTexts = new Set(terms.map((term) => term.dataset.term));
 const actionIds = []; // ids of the actions of this page, newest last
 const PREFETCH_TERMS = 6; // more terms are requested when fewer than this remain
 const deciding = new Set(); // indexes of the terms whose decision is being saved
-let unreadSince = -Infinity;
+let unreadSince = -Infinity; // time of the event loop; Infinity until the row is painted
 let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
 let usageTimer = 0;
-let isPressed = false; // a button of the mouse, a pen or a finger
+let isPressed = false; // the main button of the mouse, a pen or a finger
+let isLeaving = false; // a form is being sent by the browser
 const USAGE_DELAY_MS = 250; // so that moving on quickly requests nothing
 
 function goTo(index) {
@@ -49,13 +50,19 @@ async function showUsage(term) {
   place.dataset.loaded = "1";
   try {
     const response = await fetch(list.dataset.usage + encodeURIComponent(term.dataset.term));
-    if (!response.ok) return;
+    if (!response.ok) throw new Error(response.statusText);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    await released();
     place.replaceChildren(...page.body.childNodes);
     placeDetail();
   } catch {
     delete place.dataset.loaded; // shown when the term is current again
   }
+}
+
+// What is under the pointer stays there until a press has become a click; a release outside the window is not seen.
+async function released() {
+  for (let n = 0; isPressed && n < 20; n++) await new Promise((done) => setTimeout(done, 50));
 }
 
 function showError(message) {
@@ -75,6 +82,7 @@ function showTerm(state) {
   const word = list.dataset[state.status] || list.dataset.gone;
   term.dataset.status = state.status;
   delete term.dataset.automatic; // a person has decided
+  term.toggleAttribute("data-decided", !["candidate", "provisional"].includes(state.status));
   term.toggleAttribute("data-own", Boolean(state.own));
   term.querySelector(".badge.state").textContent = word;
   term.querySelector(".acceptance").textContent = state.note;
@@ -122,6 +130,7 @@ async function post(form, values) {
     const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers });
     if (response.status === 403) return signInFirst(form, values);
     const result = await response.json();
+    await released();
     for (const state of result.terms || []) showTerm(state);
     if (result.error?.confirm && window.confirm(result.error.message)) return post(form, { ...values, confirmed: 1 });
     if (!response.ok) {
@@ -161,6 +170,7 @@ async function loadMore() {
     const response = await fetch(list.dataset.more.replace(/page=1$|page=1(?=&)/, `page=${number}`));
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    await released();
     for (const term of page.querySelectorAll("#terms > .term")) {
       if (loadedTexts.has(term.dataset.term)) continue;
       loadedTexts.add(term.dataset.term);
@@ -198,10 +208,16 @@ async function decide(index, decision) {
   if (index === current) goToUnread(index + 1);
 }
 
-// A term that the last decision has made current is not read yet: for a moment, a second press does not decide it.
+// A term that the last decision has made current is not read yet: until it has been painted for a moment, no key changes it.
 function goToUnread(index) {
   goTo(index);
-  unreadSince = performance.now();
+  unreadSince = Infinity;
+  requestAnimationFrame(() => requestAnimationFrame(() => { unreadSince = performance.now(); }));
+}
+
+function isUnread(event) {
+  const unreadMs = Number(list.dataset.unread); // 0: never
+  return unreadMs > 0 && event.timeStamp - unreadSince < unreadMs;
 }
 
 // -- several selected terms
@@ -234,6 +250,14 @@ async function decidePicked(decision) {
   await prefetch();
 }
 
+// All candidates of the kind of a term, such as names of persons, are decided together.
+async function rejectKind(index) {
+  if (!(await act(index, terms[index]?.querySelector("form.same-kind"), { decision: "rejected" }))) return;
+  await prefetch();
+  const next = terms.findIndex((term, n) => n > index && term.dataset.status === "candidate");
+  goToUnread(next < 0 ? index : next);
+}
+
 // A decision belongs to the term that is current when the key is pressed. Until it is saved, more decisions on the same
 // term are ignored, so that a second press never decides the next term before it is shown.
 function queueDecision(index, decision) {
@@ -257,6 +281,7 @@ async function undo() {
   }
   const index = terms.findIndex((term) => result.terms.some((state) => state.text === term.dataset.term));
   if (index >= 0) goTo(index);
+  unreadSince = -Infinity; // it was read before
 }
 
 function edit(index, what) {
@@ -280,6 +305,7 @@ const KEYS = {
   j: async () => { await prefetch(); goTo(current + 1); },
   k: () => goTo(current - 1),
   u: undo,
+  g: rejectKind,
   m: (index) => edit(index, "merge"),
   e: (index) => edit(index, "rename"),
   b: (index) => edit(index, "broader"),
@@ -307,7 +333,7 @@ document.addEventListener("keydown", (event) => {
   if (!list || !(key in DECISIONS || key in KEYS)) return;
   event.preventDefault();
   if (event.repeat && !"jk".includes(key)) return; // a key that is held down acts once
-  if (key in DECISIONS && event.timeStamp - unreadSince < Number(list.dataset.unread)) return;
+  if ("arlgx0123".includes(key) && isUnread(event)) return;
   const index = current;
   if (key in DECISIONS && pickedIndexes().length > 0) queue = queue.then(() => decidePicked(DECISIONS[key]));
   else if (key in DECISIONS) queueDecision(index, DECISIONS[key]);
@@ -323,6 +349,10 @@ function addListeners(term, index) {
     event.preventDefault();
     queueDecision(index, event.submitter.value);
   });
+  term.querySelector("form.same-kind")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    queue = queue.then(() => rejectKind(index));
+  });
   for (const form of term.querySelectorAll("form.change")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -334,7 +364,7 @@ function addListeners(term, index) {
   }
 }
 
-addEventListener("pointerdown", () => { isPressed = true; }, true);
+addEventListener("pointerdown", (event) => { isPressed = event.button === 0; }, true);
 for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { isPressed = false; }, true);
 
 terms.forEach(addListeners);
@@ -343,10 +373,21 @@ if (terms.length > 0) {
   addEventListener("scroll", placeDetail, { passive: true });
   addEventListener("resize", placeDetail);
   document.getElementById("bulk-selected").addEventListener("submit", (event) => {
-    if (event.submitter.matches(".assign")) return; // the answer is the list with the new reviewers
+    if (event.submitter.matches(".assign")) return; // the response is the list with the new reviewers
     event.preventDefault();
     const decision = event.submitter.value;
     queue = queue.then(() => decidePicked(decision));
+  });
+  // A form that loads a page is sent after the actions of the queue, which a new page would abort.
+  addEventListener("submit", (event) => {
+    if (event.defaultPrevented || isLeaving) return;
+    event.preventDefault();
+    queue = queue.then(async () => {
+      await new Promise((done) => setTimeout(done)); // within its own event a form is not sent again
+      isLeaving = true;
+      event.target.requestSubmit(event.submitter);
+      isLeaving = false;
+    });
   });
   setCurrent(0);
   if (document.activeElement === document.body) terms[0].focus({ preventScroll: true });

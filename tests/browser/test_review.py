@@ -160,14 +160,51 @@ def test_many_are_decided_without_turning_pages(visit: Visit, vertical: Vertical
 
 def test_a_second_press_does_not_decide_a_term_that_nobody_has_read(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit())
-    names = page.locator(".term h2 bdi").all_inner_texts()[:2]
-    page.keyboard.press("l")
-    expect(page.locator(".term").nth(1)).to_be_focused()
-    page.keyboard.press("l")
-    page.wait_for_timeout(400)
-    assert statuses(vertical, names) == [TermStatus.DEFERRED, TermStatus.CANDIDATE]
+    rows = page.locator(".term")
+    names = rows.locator("h2 bdi").all_inner_texts()[:6]
+    decisions = {
+        1: lambda: page.keyboard.press("l"),
+        2: lambda: rows.nth(1).locator("button.later").click(),
+        4: lambda: page.locator(".bulk-selected-later").click(),
+    }
+    page.evaluate("document.querySelector('#bulk-selected [value=later]').classList.add('bulk-selected-later')")
+    for next_row, decide_first in decisions.items():
+        if next_row == 4:
+            page.keyboard.type("xjx")
+            expect(page.locator(".pick:checked")).to_have_count(2)
+        decide_first()
+        expect(rows.nth(next_row)).to_be_focused()
+        page.keyboard.type("lx1")
+        page.wait_for_timeout(400)
+        expect(rows.nth(next_row)).to_have_attribute("data-category", "")
+        assert statuses(vertical, names[: next_row + 1]) == [TermStatus.DEFERRED] * next_row + [TermStatus.CANDIDATE]
+    expect(page.locator(".pick:checked")).to_have_count(0)
+    assert rows.nth(0).bounding_box()["height"] < 32  # type: ignore[index]  # a decided row is one thin line
+    page.evaluate("window.requestAnimationFrame = () => 0")  # the next row is not painted
     page.keyboard.press("l")  # having read it
-    expect(page.locator(".term").nth(1)).to_have_attribute("data-status", "later")
+    expect(rows.nth(5)).to_be_focused()
+    page.wait_for_timeout(400)
+    page.keyboard.press("l")
+    page.keyboard.press("u")
+    expect(rows.nth(4)).to_have_attribute("data-status", "candidate")
+    assert statuses(vertical, names[4:]) == [TermStatus.CANDIDATE] * 2
+
+
+def test_all_candidates_of_a_kind_are_rejected_with_one_key(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    expect(page.locator("form.same-kind")).to_have_count(0)  # names are at the end
+    page.goto("/admin/lexicon?page=999")
+    row = page.locator(".term", has=page.locator("form.same-kind")).last
+    row.focus()
+    kind = row.locator("[name=kind]").get_attribute("value")
+    of_kind = page.locator(".term", has=page.locator(f"form.same-kind [value={kind}]"))
+    count = of_kind.count()
+    page.keyboard.press("g")
+    expect(page.locator(".term[data-status=rejected]")).to_have_count(count)
+    names: list[str] = of_kind.locator("h2 bdi").all_inner_texts()
+    page.keyboard.press("u")
+    expect(page.locator(".term[data-status=rejected]")).to_have_count(0)
+    assert statuses(vertical, names) == [TermStatus.CANDIDATE] * count
 
 
 def test_single_keys_that_are_turned_off_decide_nothing(visit: Visit, vertical: Vertical) -> None:

@@ -13,6 +13,7 @@ from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.rebuild import rebuild_store
 from docstore.schema.lexicon_tables import review_decisions
 from docstore.store import Store, open_sqlite_store
+from docstore.terms.review_queue import RankingState
 from docstore.terms.row_mapping import DECISION_COLUMNS
 from domain.article import Article
 from domain.errors import ConcurrentEditError, LexiconError
@@ -23,10 +24,12 @@ from domain.review import (
     TermQuery,
     status_with_two_reviewers,
 )
+from domain.search_log import LoggedSearch
 from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Lexicon, LexiconEntry, Term, TermClass, TermStatus
 from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
+from pipeline.lexicon_stage.review_order import update_review_order
 from tests.builders import add, extract_all, keep_page, propose, set_synonyms
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_rebuild import new_url
@@ -300,17 +303,17 @@ def test_terms_are_found_filtered_and_put_in_order(reviewed: Store) -> None:
     )
     assert texts(category=TermClass.SUBJECT) == ["钻头"] == texts(text="牙轮")
     assert texts(order=Order.FREQUENCY, limit=2, offset=1) == ["页岩", "页岩气井"]
-    assert reviewed.review_queue.needs_reranking(9)  # somebody has begun, and nothing was ever put in order
-    reviewed.review_queue.save_ranking({}, (0, 0))
-    assert not reviewed.review_queue.needs_reranking(2)
+    queue = reviewed.review_queue
+    assert queue.ranking_states() == ((0, -1), (1, 0))  # nothing was ever put in order
+    queue.save_ranking({}, RankingState(0, 0))
     decide(reviewed, "钻井", ACCEPTED)
-    assert reviewed.review_queue.needs_reranking(2) and not reviewed.review_queue.needs_reranking(3)
+    assert queue.ranking_states() == ((0, 0), (2, 0))
     state, terms = reviewed.review_queue.undecided_terms()
     reviewed.review_queue.save_ranking({term.text: float(-n) for n, term in enumerate(reversed(terms))}, state)
     assert set(texts()) == {"页岩气", "页岩", "页岩气井", "钻头"} and texts(order=Order.SCORE)[0] == "页岩气"
-    assert not reviewed.review_queue.needs_reranking(1)
+    assert queue.ranking_states() == ((2, 0), (2, 0))
     reviewed.lexicons.replace_candidates([Term("新词语", 1.0, 2, 2)], text_version=3)
-    assert reviewed.review_queue.needs_reranking(1) and texts(order=Order.NEWEST) == ["新词语"]
+    assert queue.ranking_states() == ((2, -1), (2, 3)) and texts(order=Order.NEWEST) == ["新词语"]
 
 
 def test_terms_are_found_by_their_language(store: Store) -> None:
@@ -325,28 +328,45 @@ def test_terms_are_found_by_their_language(store: Store) -> None:
 
 
 @on_both
-def test_all_languages_are_mixed_by_their_share_of_the_articles(store: Store) -> None:
-    """The miner prefers the English terms; three of four articles are Chinese."""
-    english, chinese = [f"term{chr(97 + n)}" for n in range(20)], [f"钻井{chr(0x4E00 + n)}" for n in range(20)]
-    scored = [
-        *((text, 50.0 - n) for n, text in enumerate(english)),
-        *((text, 9.0 - n / 10) for n, text in enumerate(chinese)),
-    ]
-    store.lexicons.replace_candidates([Term(text, score, 5, 5, "n n") for text, score in scored])
-    for number in range(8):
+def test_the_order_of_review_follows_gain_languages_and_kinds(store: Store) -> None:
+    """The miner prefers the English terms; of eight articles, five are Chinese, two English and one Korean."""
+    words = {
+        "zh": [f"钻井{chr(0x4E00 + n)}" for n in range(40)],
+        "en": [f"term{chr(97 + n)}" for n in range(20)],
+        "ko": [f"시추{chr(0xAC00 + n)}" for n in range(10)],
+    }
+    best = {"zh": 0.6, "en": 0.95, "ko": 0.7}
+    terms = [Term(text, best[name], 50, 50 - n, "n n") for name in words for n, text in enumerate(words[name])]
+    kinds = [Term("陈晓华", 0.99, 500, 500), Term("亿立方米", 0.9, 500, 500), Term("导向钻井系", 0.9, 500, 500)]
+    store.lexicons.replace_candidates([*terms, *kinds, Term("旋转导向钻井系统", 0.6, 500, 1)], text_version=1)
+    for number, tag in enumerate(["zh-CN"] * 5 + ["en"] * 2 + ["ko"]):
         url = f"http://a.test/{number}"
         keep_page(store, url, url.encode())
-        extract_all(store, Article(url, url, f"{number}{url}", language="en" if number < 2 else "zh-CN"))
-    service = LexiconReview(store)
-    total, terms = service.find_page(TermQuery(limit=8))
-    assert total == 40
-    assert [term.text for term in terms] == [chinese[0], english[0], *chinese[1:4], english[1], *chinese[4:6]]
-    assert [term.text for term in service.find_page(TermQuery(offset=8, limit=1))[1]] == [chinese[6]]
-    only_english = service.find_page(TermQuery(pattern=LANGUAGE_PATTERNS["en"], limit=2))[1]
-    assert [term.text for term in only_english] == english[:2]
-    assert service.find_page(TermQuery(order=Order.SCORE, limit=1))[1][0].text == english[0]
-    everything = [term.text for term in service.find_page(TermQuery(limit=100))[1]]
-    assert sorted(everything) == sorted([*english, *chinese])
+        extract_all(store, Article(url, url, f"{number}{url}", language=tag))
+
+    def texts(**wanted: object) -> list[str]:
+        return [term.text for term in store.review_queue.find_page(TermQuery(**wanted))[1]]  # type: ignore[arg-type]
+
+    assert update_review_order(store)
+    first = texts(limit=8)
+    assert {name: [text for text in first if text in words[name]] for name in words} == {
+        name: words[name][:count] for name, count in (("zh", 5), ("en", 2), ("ko", 1))
+    }
+    everything = texts(limit=100)
+    assert everything[-3:] == ["导向钻井系", "陈晓华", "亿立方米"] and len(set(everything)) == len(everything) == 74
+    assert [text for page in range(8) for text in texts(limit=10, offset=10 * page)] == everything
+    assert texts(pattern=LANGUAGE_PATTERNS["zh"], limit=2) == words["zh"][:2]
+    searches = [LoggedSearch(f"{n}", f"为什么{words['zh'][39]}", 1, 1) for n in range(9)]
+    store.search_log.save([*searches, LoggedSearch("masked", words["zh"][38], 1, 1, is_masked=True)], [])
+    store.lexicons.replace_candidates([*terms, Term("新词语", 0.99, 50, 50)], text_version=2)
+    assert update_review_order(store) and not update_review_order(store)
+    chinese = texts(pattern=LANGUAGE_PATTERNS["zh"], limit=50)
+    assert (chinese[0], chinese[-1]) == (words["zh"][39], "新词语")  # often searched for; certain
+    shown = texts(limit=40)
+    for text in (*shown[1::2], *words["zh"][30:38]):
+        decide(store, text, REJECTED)
+    assert update_review_order(store)
+    assert texts(limit=20) == shown[::2]  # what a reviewer has on the screen does not move
 
 
 @on_both

@@ -159,17 +159,17 @@ def test_a_chosen_definition_follows_its_article(store: Store, review: LexiconRe
     save_article(store, 1, MENTION)
     assert "1 chosen definition changed in the source" in update_from_sentences(store, None)
     assert update_from_sentences(store, None) == ("Definitions found for 1 term",)  # a change is reported once
-    [term] = review.find_page(TermQuery(None, is_definition_outdated=True))[1]
+    [term] = review.store.review_queue.find_page(TermQuery(None, is_definition_outdated=True))[1]
     assert term.text == "页岩气" and term.definition_source is DefinitionSource.CHANGED
     chosen = public(review)[0]
     assert chosen.sentence == OTHER and chosen.needs_recheck and not chosen.is_source_gone
     save_article(store, 1, f"{MENTION}{OTHER}")
     update_from_sentences(store, None)
-    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
+    assert review.store.review_queue.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
     save_article(store, 1, MENTION)
     update_from_sentences(store, None)
     review.choose_definition("页岩气", DEFINITION, "anna", None)
-    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
+    assert review.store.review_queue.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
 
 
 def test_a_chosen_definition_outlives_its_article(store: Store, review: LexiconReview) -> None:

@@ -14,8 +14,8 @@ from domain.term import Definition, Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
+from pipeline.lexicon_stage.review_order import update_review_order
 from pipeline.lexicon_stage.version_changes import format_entry
-from pipeline.search_site.review_order import update_review_order
 from pipeline.settings import load_settings
 from tests.builders import decide
 from tests.plumb_call import call_plumb
@@ -224,8 +224,8 @@ def test_the_report_shows_distributions(plumb: Plumb) -> None:
 def test_the_order_of_review_is_learned_after_some_acts(plumb: Plumb) -> None:
     with plumb.store() as store:
         store.lexicons.replace_candidates([Term(f"词{n:02}", 0.5, 5, 3) for n in range(40)])
-        assert not update_review_order(store)
-        for n, learned in [(0, True), *((n, False) for n in range(1, 10)), (10, True), (11, False)]:
+        assert update_review_order(store) and not update_review_order(store)
+        for n, learned in [*((n, False) for n in range(9)), (9, True), (10, False)]:
             decide(store, [f"词{n:02}"], TermStatus.ACCEPTED)
             assert update_review_order(store) is learned, n
     assert "词" in plumb.says("show", "--order", "review", "--limit", "3")

@@ -52,7 +52,7 @@ def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
     assert publish_confident_terms(engine) == ("2 words accepted automatically, published as version 1",)
     [(version, count)], review = engine.store.lexicons.list_versions(), LexiconReview(engine.store)
     assert (version.published_by, count, published(engine)) == (AUTOMATIC_ACTOR, 2, CONFIDENT)
-    marked, terms = review.find_page(TermQuery(status=None, is_automatic=True))
+    marked, terms = review.store.review_queue.find_page(TermQuery(status=None, is_automatic=True))
     assert marked == 2 and {term.text for term in terms} == CONFIDENT and all(term.is_automatic for term in terms)
     [decision] = review.store.review_history.list_decisions("", "", 0, 9)[1]
     assert decision.by == AUTOMATIC_ACTOR and len(decision.changes) == 2
@@ -73,7 +73,7 @@ def test_a_reviewer_confirms_or_rejects(engine: Engine) -> None:
     review = LexiconReview(engine.store)
     review.decide(["页岩气"], TermStatus.ACCEPTED, "li")
     review.decide(["水平井压裂"], TermStatus.REJECTED, "li")
-    assert review.find_page(TermQuery(status=None, is_automatic=True))[0] == 0
+    assert review.store.review_queue.find_page(TermQuery(status=None, is_automatic=True))[0] == 0
     engine.store.lexicons.replace_candidates(CANDIDATES)
     assert publish_confident_terms(engine) == () and status(engine, "水平井压裂") is TermStatus.REJECTED
     assert review.publish("li").entries[0].text == "页岩气"

@@ -100,12 +100,12 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def test_rising_candidates_lead_the_review_and_rising_published_terms_are_public(engine: Engine) -> None:
     review = LexiconReview(engine.store)
-    shown = TermQuery(is_rising_first=True)
-    assert [term.text for term in review.find_page(shown)[1]] == ["经济", "救援队"]
+    shown = TermQuery()
+    assert [term.text for term in review.store.review_queue.find_page(shown)[1]] == ["经济", "救援队"]
     assert update_rising_terms(engine, TODAY) == ("2 rising terms",)
-    assert [term.text for term in review.find_page(shown)[1]] == ["救援队", "经济"]
-    for query in (TermQuery(), TermQuery(order=Order.SCORE, is_rising_first=True)):
-        assert [term.text for term in review.find_page(query)[1]] == ["经济", "救援队"]
+    assert [term.text for term in review.store.review_queue.find_page(shown)[1]] == ["救援队", "经济"]
+    by_score = TermQuery(order=Order.SCORE)
+    assert [term.text for term in review.store.review_queue.find_page(by_score)[1]] == ["经济", "救援队"]
     assert {term.text for term in engine.store.rising_terms.load()} == {"台风", "救援队"}
     assert RisingTerm("台风", TODAY.isoformat(), MIN_ARTICLES, 0) in StoreSiteBackend(engine).rising_terms()
 

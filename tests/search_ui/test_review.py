@@ -265,6 +265,9 @@ def test_selected_terms_are_one_action() -> None:
 def test_the_day_s_work_is_counted() -> None:
     held = actions(5)
     client, token = reviewing(held)
+    history = held.store.review_history
+    history.apply(ReviewDecisionKind.DECIDE, [TermEdit("词4", TermStatus.ACCEPTED)], AUTOMATIC_ACTOR)
+    history.apply(ReviewDecisionKind.REVERT, [TermEdit("词4", TermStatus.CANDIDATE)], OPERATOR)
     post(client, token, "decide", term="词0", decision="accepted", seen="0")
     assert get(client, "/admin/lexicon").select_one("#progress").text == "今天已审 1 条，还剩 4 条"
     assert "1 today, 4 left" in client.get("/admin/lexicon?lang=en").text
@@ -281,7 +284,7 @@ def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
     kinds = {
         row["data-term"]: link["href"].rpartition("/")[2]
         for row in listed.select(".term")
-        for link in row.select("a.same-kind")
+        for link in row.select(".same-kind a")
     }
     assert kinds == {**dict.fromkeys(names, "person"), "亿立方米": "quantity", "储层裂": "fragment"}
     form = get(client, "/admin/lexicon/kind/person").select_one("form.of-kind")
@@ -293,6 +296,8 @@ def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
     assert {one.text for one in held.all_terms if one.status is TermStatus.REJECTED} == set(names[:2])
     client.post("/admin/lexicon/undo", data={"token": token, "confirmed": "1"})
     assert {one.status for one in held.all_terms} == {TermStatus.CANDIDATE}
+    answer = post(client, token, "bulk", kind="person", decision="rejected").get_json()
+    assert {one["text"] for one in answer["terms"] if one["status"] == "rejected"} == set(names)
     assert client.get("/admin/lexicon/kind/other").status_code == 404
 
 
@@ -515,6 +520,7 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     asked = [dict(params)["part0_text"] for params in search.asked if "part0_text" in dict(params)]
     assert asked == ['"世界"', '"世界石油大会"']
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
+    held.store.lexicons.replace_candidates([term("天然气", 0.5, contexts=("世界石油大会谈天然气",))])
     held.review.import_file(
         held.review.preview_import("words.txt", "天然气".encode()), "li"
     )  # is segmented so without the lexicon too
@@ -799,7 +805,7 @@ def test_an_acceptance_waits_for_a_second_reviewer() -> None:
     app = site_app(FakeSearch([]), held, roles={"operator": Role.OPERATOR, "bob": Role.REVIEWER})
     ann, bob = app.test_client(), app.test_client()
     ann_token, bob_token = sign_in(ann), sign_in(bob, "bob")
-    assert not held.review.find_page(TermQuery(TermStatus.PROVISIONAL))[0]
+    assert not held.review.store.review_queue.find_page(TermQuery(TermStatus.PROVISIONAL))[0]
     answer = post(ann, ann_token, "bulk", selection="1", selected="0 词0", decision="accepted").json
     assert answer["terms"][0]["status"] == "provisional" and answer["terms"][0]["own"]
     assert answer["message"] == "1 个术语待第二人确认。" and answer["pending"]["added"] == 0

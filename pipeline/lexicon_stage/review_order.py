@@ -1,0 +1,44 @@
+"""The review order: candidates ranked by the gain of a decision, with what the reviewers accepted so far."""
+
+from collections import Counter
+
+from docstore.store import Store
+from domain.term import TermStatus
+from pipeline.lexicon_stage.candidate_kinds import find_kinds
+from text.folding import normalize_text
+from text.mixed_terms import TermFinder
+
+REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
+MAX_QUERIES = 20_000  # most frequent queries of the search log that are read
+
+
+def update_review_order(store: Store) -> bool:
+    """Rank the candidates again after a term mining or some decisions. Returns False if there is no reason to.
+
+    Decisions do not move the first candidates, which a reviewer may have on the screen.
+    """
+    queue = store.review_queue
+    ranked_state, state = queue.ranking_states()
+    is_mined = state.text_version != ranked_state.text_version
+    if not is_mined and state.decision_id - ranked_state.decision_id < REORDER_AFTER_DECISIONS:
+        return False
+    # Imported here, because scikit-learn takes longer to load than most commands take to run.
+    from lexicon.review_ranking import KEPT_PLACES, MAX_DECISIONS, predict_acceptance, rank_candidates
+
+    state, terms = queue.undecided_terms()
+    candidates = [term for term in terms if term.status is TermStatus.CANDIDATE]
+    kinds = find_kinds(terms, store.lexicons.accepted_terms())
+    kept_texts = [] if is_mined else [term.text for term in candidates if term.text not in kinds][:KEPT_PLACES]
+    acceptance = predict_acceptance(queue.decided_terms(MAX_DECISIONS), terms)
+    counts = count_searches(store, [term.text for term in terms])
+    ranking = rank_candidates(terms, acceptance, kinds, counts, store.articles.count_by_language(), kept_texts)
+    queue.save_ranking(ranking, state)
+    return True
+
+
+def count_searches(store: Store, texts: list[str]) -> Counter[str]:
+    """Return the number of logged searches that contain each text."""
+    finder, counts = TermFinder(texts), Counter[str]()
+    for query, count in store.search_log.count_queries(MAX_QUERIES):
+        counts.update(dict.fromkeys(finder.find_terms(normalize_text(query)), count))
+    return counts
