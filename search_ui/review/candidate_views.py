@@ -298,7 +298,7 @@ def apply_and_respond(
 @blueprint.post("/bulk")
 @require_role(Role.REVIEWER)
 def decide_bulk() -> BaseResponse:
-    """Set the status of several terms: `term`, `selected` (version and text), a `kind`, or the `top` first candidates.
+    """Set the status of several terms: `term`, `selected` (version and text), a `kind`, or the `top` candidates by score.
 
     They are one action if possible. As JSON, it is one action or none.
     """
@@ -354,7 +354,7 @@ def _bulk_edits(status: TermStatus) -> list[TermEdit]:
         abort(400)
     form = {**request.form, "status": TermStatus.CANDIDATE, "page": "1"}
     query = parse_listing(form, current_account_name()).query
-    query = replace(query, limit=min(int(limit_text), MAX_LIST_LENGTH))
+    query = replace(query, order=Order.SCORE, limit=min(int(limit_text), MAX_LIST_LENGTH))
     terms = current_site().store.review_queue.find_page(query)[1]
     return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 

@@ -466,6 +466,7 @@ PAGES = {
         f"/admin/lexicon/{name}": {Role.REVIEWER}
         for name in (
             "article",
+            "definitions",
             "export/<form>",
             "history",
             "kind/<kind>",

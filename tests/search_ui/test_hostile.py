@@ -179,7 +179,7 @@ def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step
         hostile = [term(text, 100 - n, pos_tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
         page = queue_page(hostile)
         if len(texts) not in harmless:
-            harmless[len(texts)] = skeleton(queue_page([term(f"词{n}", 100 - n) for n in range(len(texts))]))
+            harmless[len(texts)] = skeleton(queue_page([term(f"词{n:02}", 100 - n) for n in range(len(texts))]))
         assert skeleton(page) == harmless[len(texts)]
         assert_harmless(page)
     monkeypatch.setattr(LexiconReview, "related_terms", near)
