@@ -50,7 +50,7 @@ def _is_definition(term: LabelledTerm, index: int | None) -> bool:
 
 def first_definition(term: LabelledTerm) -> int | None:
     """Return the index of the sentence that lexicon/definitions.py chooses, or None."""
-    choice = choose_definition(term.text, term.sentences)
+    choice = choose_definition(term.text, [(sentence, "") for sentence in term.sentences])
     return choice[0] if choice else None
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import lru_cache
 from math import exp, log
 
@@ -22,19 +23,23 @@ _BRACKETS = r"(?:\s*+[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
 _PREFIX_ZH = rf"^\s*(?:[（(]?[\d一二三四五六七八九十]+[)）.、．]?\s*)?[{_QUOTES}]?"
 _PREFIX_EN = rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?(?:(?:an?|the|in [^,]{{1,40}},(?: an?| the)?)\s+)?[{_QUOTES}]?"
+_CALLED_ZH = r"(?:[^，,。]{0,20}(?:所[称谓]|规定)的?)?"  # 本法所称, 第三条规定的
 _AFTER = rf"[{_QUOTES}]?{_BRACKETS}[{_QUOTES}]?"
 _MEASURE_WORD = r"(?:一(?:种|个|类|项|套|组|款|门|段|份|条|名|次|块|张|部|系列)|某|所有|任何|指)"
 _CUES_ZH = {
     "states_meaning": (
-        r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*+[，,：:]?+\s*+(?:是指|系指|"
-        r"指的是|指(?![出责导示向控定挥数标令明])|定义为|意思是|即指)"
+        r"{prefix}{called}{quotes}?{term}{after}\s*+[，,：:]?+\s*+(?:是指|系指|"
+        r"指的是|指(?![出责导示向控定挥数标令明南针])|定义为|意思是|即指)"
     ),
     "is_kind": r"{prefix}{term}{after}\s*+[，,]?+\s*+(?:就|其实|通常|一般|也)?+\s*+(?:是|为)\s*+{measure}",
-    "is_other": r"{prefix}{term}{after}\s*+[，,]?+\s*+是(?!其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
+    "is_other": (
+        r"{prefix}{term}{after}\s*+[，,]?+\s*+是"
+        r"(?!\s*\d|其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认|使用|用)"
+    ),
     "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
     "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
     "has_purpose": (
-        r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|表示(?![，,：:“])|描述|提供|允许|包含|包括|定义了?|使|将|"
+        r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|描述|提供|允许|包含|包括|定义了?|使(?!用)|将(?![在会被由于])|"
         r"能够|可让|可使|确定|指定|控制)"
     ),
     "named_at_end": r"(?:称为|称作|叫做|叫作|即为|称之为)\s*{quotes}?{term}",
@@ -47,15 +52,15 @@ _CUES_EN = {
     ),
     "is_kind": (
         r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:an?\b|any\b|"
-        r"one (?:of|that)|(?:types?|forms?|kinds?|sets?) of)"
+        r"one that|(?:types?|forms?|kinds?|sets?) of)"
     ),
     "is_the": (
         r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:the\b|those\b|"
-        r"what\b|when\b|how\b)"
+        r"what\b|when\b|how\b|one of\b)"
     ),
     "is_other": (
         r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are)\s+(?!not\b|also\b|an?\b|the\b|\w+ly\b|"
-        r"more\b|less\b|very\b)\w"
+        r"more\b|less\b|very\b|\w+(?:ed|ing|wn)\b)\w"
     ),
     "named_at_end": (
         r"(?:called|known as|termed|referred to as|named|call this|call it|defined as)\s+(?:an?\s+|"
@@ -74,6 +79,7 @@ _TRAITS_ZH = {
     "addresses_reader": r"您|我们|你|请",
     "points_back": r"^\s*(?:此|该|这|其|但|如果|若|在|当|因此|例如)",
     "negation": r"不是|不能|无法|没有|不会",
+    "evaluates": r"[是为][^，。]{0,12}(?:重要|关键|核心|主要|最)|之一|唯一",
     "noun_modifier": r"的[^的，。]{1,14}[。.；;]?\s*$",
     "code": r"[A-Za-z_]\.[A-Za-z_]|[{}<>=`]",
 }
@@ -83,6 +89,7 @@ _TRAITS_EN = {
     "refers_elsewhere": r"\b(?:[Ss]ee|[Ff]igure|[Tt]able|[Cc]hapter|[Ss]ection)\b",
     "addresses_reader": r"\b(?:I|we|We|you|You|your|our|us|my)\b",
     "points_back": r"^\s*(?:This|These|That|Those|It|They|He|She|But|However|If|When|Such|For example)\b",
+    "evaluates": r"\b(?:is|are) (?:an?|one of(?: the)?|the|\w+ly)? ?(?:very|more|most|important|key|major|main)\b",
     "past_tense": r"\b(?:was|were|had)\b",
     "relative_clause": r"\b(?:that|which|who|whose|in which|used to|used for|by which|where)\b",
     "year": r"\b1\d{3}\b|\b20\d\d\b|\bBC\b",
@@ -100,6 +107,7 @@ _WORDS_AFTER_EN = re.compile(
 )
 
 
+_CUES_OF_KIND = ("states_meaning", "is_kind", "is_the")
 _PLACEHOLDER = "\ue000"  # a private-use character that stands for the term
 _PREDICATE_ZH = re.compile(f"{_PLACEHOLDER}[^，。{_PLACEHOLDER}]*?[是为]([^。；;]*)")
 
@@ -107,6 +115,7 @@ _PREDICATE_ZH = re.compile(f"{_PLACEHOLDER}[^，。{_PLACEHOLDER}]*?[是为]([^�
 def _compile_cues(cues: Mapping[str, str], prefix: str) -> Mapping[str, re.Pattern[str]]:
     parts = {
         "prefix": prefix,
+        "called": _CALLED_ZH,
         "term": _PLACEHOLDER,
         "after": _AFTER,
         "brackets": _BRACKETS,
@@ -120,7 +129,8 @@ _CUE_RES_ZH, _CUE_RES_EN = _compile_cues(_CUES_ZH, _PREFIX_ZH), _compile_cues(_C
 _TRAIT_RES_ZH, _TRAIT_RES_EN = (
     {name: re.compile(trait) for name, trait in traits.items()} for traits in (_TRAITS_ZH, _TRAITS_EN)
 )
-_START_ZH, _START_EN = (re.compile(prefix + _PLACEHOLDER, re.IGNORECASE) for prefix in (_PREFIX_ZH, _PREFIX_EN))
+_START_ZH = re.compile(rf"{_PREFIX_ZH}{_CALLED_ZH}[{_QUOTES}]?{_PLACEHOLDER}")
+_START_EN = re.compile(_PREFIX_EN + _PLACEHOLDER, re.IGNORECASE)
 
 
 class DefinitionFinder:
@@ -140,16 +150,18 @@ class DefinitionFinder:
 
     def read(self, url_id: int, sentences: Iterable[Sentence]) -> None:
         """Collect the definitions of an article."""
-        texts_by_key: defaultdict[str, list[str]] = defaultdict(list)
+        sentences_by_key: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         for sentence in sentences:
             for key in {match.key for match in sentence.find_terms(self.term_by_key)}:
-                texts_by_key[key].append(sentence.text)
-        self._article_counts.update(texts_by_key.keys())
-        for key, texts in texts_by_key.items():
+                sentences_by_key[key].append((sentence.text, sentence.previous_text))
+        self._article_counts.update(sentences_by_key.keys())
+        for key, term_sentences in sentences_by_key.items():
             term = self.term_by_key[key]
-            if self._article_counts[key] <= MAX_ARTICLES_PER_TERM and (choice := choose_definition(term, texts)):
-                index, score = choice
-                definition = Definition(term, language_of_term(term), texts[index], url_id, "", "", "", score, 0.0)
+            if self._article_counts[key] > MAX_ARTICLES_PER_TERM:
+                continue
+            if choice := choose_definition(term, term_sentences):
+                text, score = term_sentences[choice[0]][0], choice[1]
+                definition = Definition(term, language_of_term(term), text, url_id, "", "", "", score, 0.0)
                 self.best_by_term[term] = _keep_best([*self.best_by_term.get(term, ()), definition])
 
 
@@ -161,30 +173,47 @@ def _keep_best(definitions: Iterable[Definition]) -> list[Definition]:
     return list(best_by_sentence.values())[:MAX_CANDIDATES_PER_TERM]
 
 
-def score_definition(term: str, sentence: str) -> float:
+def rescore_definitions(stored_definitions: Iterable[Definition]) -> tuple[list[Definition], list[Definition]]:
+    """Return the definitions of an earlier model with the best score that this model can give, and those below."""
+    rescored, rejected = [], []
+    for definition in stored_definitions:
+        score = score_definition(definition.term, definition.sentence, previous_text=definition.term)
+        if score < THRESHOLD_BY_LANGUAGE[definition.language]:
+            rejected.append(definition)
+        elif score < definition.score and not definition.needs_recheck:
+            rescored.append(replace(definition, score=score))
+    return rescored, rejected
+
+
+def score_definition(term: str, sentence: str, previous_text: str = "") -> float:
     """Return the probability, 0 to 1, that a sentence alone tells what the term is or does.
 
     Args:
         term: the term in any spelling of case.
         sentence: one sentence. Without the term, or with an unsuitable length, the probability is 0.
+        previous_text: the sentence, heading or title before it.
     """
     if not MIN_SENTENCE_CHARS <= len(sentence) <= MAX_SENTENCE_CHARS:
         return 0.0
-    features = definition_features(term, sentence)
+    features = definition_features(term, sentence, previous_text)
     if not features:
         return 0.0
     weights = WEIGHTS_BY_LANGUAGE[language_of_term(term)]
     return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
 
 
-def choose_definition(term: str, sentences: Sequence[str]) -> tuple[int, float] | None:
-    """Return the index and the probability of the best definition; None if all are below the threshold."""
-    scores = [score_definition(term, sentence) for sentence in sentences]
+def choose_definition(term: str, sentences: Sequence[tuple[str, str]]) -> tuple[int, float] | None:
+    """Return the index and the probability of the best definition; None if all are below the threshold.
+
+    Args:
+        sentences: Each with the sentence, heading or title before it.
+    """
+    scores = [score_definition(term, *sentence) for sentence in sentences]
     best = max(scores, default=0.0)
     return (scores.index(best), best) if best >= THRESHOLD_BY_LANGUAGE[language_of_term(term)] else None
 
 
-def definition_features(term: str, sentence: str) -> dict[str, float]:
+def definition_features(term: str, sentence: str, previous_text: str = "") -> dict[str, float]:
     """Return the features of a sentence by name; empty if it does not contain the term."""
     is_chinese = language_of_term(term) == "zh"
     pattern = _term_pattern(term, is_chinese)
@@ -204,7 +233,12 @@ def definition_features(term: str, sentence: str) -> dict[str, float]:
         features[name] = float(trait.search(sentence) is not None)
     features["repeats_term"] = float(occurrences > 1)
     features["starts_with_term"] = float(start.match(masked_sentence) is not None)
+    # After a heading or title that is mainly the term, a sentence that says what it is. Training has no such texts.
+    is_after_heading = 2 * len(term) >= len(previous_text) and pattern.search(previous_text) is not None
+    features["heads_section"] = float(is_after_heading and any(features.get(name) for name in _CUES_OF_KIND))
+    features["kind_with_clause"] = features["is_kind"] * features["noun_modifier" if is_chinese else "relative_clause"]
     if is_chinese:
+        features["is_label"] = float(not term[-1].isascii() and sentence[match.end() : match.end() + 1].isspace())
         features["shares_head"] = float(_shares_head(term, masked_sentence))
     features |= _boundary_features(sentence, match, is_chinese)
     return features

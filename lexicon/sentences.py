@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from text.folding import fold_term
@@ -13,10 +14,14 @@ _SENTENCE_END = re.compile(
 
 
 class Sentence(NamedTuple):
-    """A sentence and all known terms in it, also those inside and across others, by start and end."""
+    """A sentence and all known terms in it, also those inside and across others, by start and end.
+
+    `previous_text` is the sentence or heading before it: of the first one, the title of the text.
+    """
 
     text: str
     matches: Sequence[TermMatch]
+    previous_text: str = ""
 
     def find_terms(self, keys: Collection[str]) -> list[TermMatch]:
         """Return the terms with these keys that do not overlap: the leftmost, and of these the longest."""
@@ -35,9 +40,9 @@ def iter_sentences(text: str) -> Iterator[str]:
     return (sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip()))
 
 
-def match_sentences(text: str, matcher: MixedTermMatcher) -> list[Sentence]:
+def match_sentences(text: str, matcher: MixedTermMatcher, title: str = "") -> list[Sentence]:
     """Return the sentences of a text with the terms of the matcher."""
     return [
-        Sentence(sentence, list(matcher.iter_matches(fold_term(sentence), overlapping=True)))
-        for sentence in iter_sentences(text)
+        Sentence(sentence, list(matcher.iter_matches(fold_term(sentence), overlapping=True)), previous_text)
+        for previous_text, sentence in pairwise(chain([title], iter_sentences(text)))
     ]

@@ -64,12 +64,9 @@ class DefinitionTable:
             with self._database.read() as connection:
                 yield from connection.execute(query if batch is None else query.where(term_column.in_(batch))).all()
 
-    def iter_by_articles(self, url_ids: Collection[int]) -> Iterable[Definition]:
-        """Iterate over the definitions from these articles."""
-        for batch in batched(sorted(url_ids), BATCH_SIZE):
-            with self._database.read() as connection:
-                rows = connection.execute(select(definitions).where(definitions.c.url_id.in_(batch))).all()
-            yield from map(_definition_from_row, rows)
+    def iter_all(self) -> Iterable[Definition]:
+        """Iterate over all stored definitions, also those that need a recheck."""
+        return map(_definition_from_row, self._iter_rows(select(definitions), None))
 
     def iter_choices(self) -> Iterable[tuple[str, DefinitionChoice]]:
         """Return the terms with a chosen definition that quotes an article, and the definitions."""

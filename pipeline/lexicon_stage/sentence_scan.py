@@ -19,7 +19,7 @@ from domain.term import RELATED_TERMS_STEP, SENTENCES_STEP, Definition, Definiti
 from domain.term_relation import RelationProposal
 from indexer.affected_articles import find_url_ids_matching
 from lexicon.counting.incremental_count import ProgressTask, no_progress
-from lexicon.definitions import DefinitionFinder
+from lexicon.definitions import DefinitionFinder, rescore_definitions
 from lexicon.relations import RelationFinder, index_terms
 from lexicon.sentences import match_sentences
 from pipeline.lexicon_stage.related_terms import RelatedTermFinder
@@ -70,7 +70,10 @@ def update_from_sentences(
     terms = {entry.text for entry in lexicon.entries}
     earlier_terms = {entry.text for entry in store.lexicons.load_version(searched_version).entries}
     changed_ids = set(store.articles.iter_ids_extracted_since(searched_until - OVERLAP_SECONDS))
-    lost_definitions = _find_lost(store, store.definitions.iter_by_articles(changed_ids), lambda row: row.sentence)
+    stored_definitions = list(store.definitions.iter_all())
+    changed_definitions = (row for row in stored_definitions if row.url_id in changed_ids)
+    lost_definitions = _find_lost(store, changed_definitions, lambda row: row.sentence)
+    rescored_definitions, rejected_definitions = rescore_definitions(stored_definitions)
     open_proposals = store.relations.iter_open_by_articles(changed_ids)
     lost_proposals = _find_lost(store, open_proposals, lambda row: row.relation.evidence)
     # A withdrawn term hid its parts. Other articles may show the lost relations.
@@ -88,7 +91,7 @@ def update_from_sentences(
 
     best_definitions = chain.from_iterable(best for finder in definitions for best in finder.best_by_term.values())
     new_definitions = _with_sources(store, best_definitions, started_at)
-    store.definitions.save(new_definitions, lost_definitions)
+    store.definitions.save([*rescored_definitions, *new_definitions], [*lost_definitions, *rejected_definitions])
     changed_count, related_count = _check_choices(store), 0
     for finder in related_terms:
         pairs = _with_sources(store, finder.best.values(), started_at)
@@ -126,8 +129,8 @@ def scan_articles(store: "Store", finders: Sequence[Finder], progress_task: Prog
     url_ids = sorted(set[int]().union(*(finder.url_ids for finder in finders)))
     with progress_task("lexicon: sentences", len(url_ids)) as advance:
         for batch in batched(url_ids, ARTICLES_PER_READ):
-            for url_id, _, body in store.articles.iter_plain_texts(batch):
-                sentences = match_sentences(body[:MAX_BODY_CHARS], matcher)
+            for url_id, title, body in store.articles.iter_plain_texts(batch):
+                sentences = match_sentences(body[:MAX_BODY_CHARS], matcher, title)
                 for finder in finders:
                     if url_id in finder.url_ids:
                         finder.read(url_id, sentences)

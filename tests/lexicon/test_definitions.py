@@ -2,8 +2,11 @@
 
 import pytest
 
+from domain.term import MIN_PUBLIC_SCORE
 from lexicon.definitions import choose_definition, score_definition
-from lexicon.sentences import iter_sentences
+from lexicon.sentences import iter_sentences, match_sentences
+from text.folding import word_key
+from text.mixed_terms import MixedTermMatcher
 
 
 @pytest.mark.parametrize(
@@ -11,6 +14,11 @@ from lexicon.sentences import iter_sentences
     [
         ("页岩气", "页岩气是指赋存于富有机质泥页岩中的非常规天然气。", "今年第一口页岩气井在川南投产，日产量创新高。"),
         ("危险废物", "本法所称危险废物，是指列入国家危险废物名录的固体废物。", "转移危险废物的，应当填写转移联单。"),
+        (
+            "重大事故",
+            "本条例第三条规定的“重大事故”，是指造成十人以上死亡的事故。",
+            "重大事故由国务院组织事故调查组调查。",
+        ),
         ("驱油", "驱油是指把油层中的原油推向油井的过程。", "驱油（flooding）是其中的一种利用方式。"),
         ("聚集索引", "聚集索引是一种按键值存储数据行的索引。", "非聚集索引是一种与数据行分开存储的索引结构。"),
         (
@@ -27,7 +35,7 @@ from lexicon.sentences import iter_sentences
     ],
 )
 def test_definition_is_chosen_among_sentences(term: str, definition: str, other: str) -> None:
-    choice = choose_definition(term, [other, definition])
+    choice = choose_definition(term, [(other, ""), (definition, "")])
     assert choice is not None and choice[0] == 1
 
 
@@ -43,15 +51,43 @@ def test_a_kind_of_the_head_of_the_term_is_the_better_definition() -> None:
 
 
 def test_term_without_a_definition_has_none() -> None:
-    assert (
-        choose_definition("页岩气", ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]) is None
-    )
+    sentences = ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]
+    assert choose_definition("页岩气", [(sentence, "") for sentence in sentences]) is None
     assert score_definition("gas", "Gasoline is a fuel for engines.") == 0
 
 
-@pytest.mark.parametrize("sentence", ["开发者指出，新版本修复了三个漏洞。", "开发者表示：新版本会在下月发布。"])
-def test_reported_speech_is_no_definition(sentence: str) -> None:
-    assert choose_definition("开发者", [sentence]) is None
+@pytest.mark.parametrize(
+    ("term", "sentence"),
+    [
+        ("开发者", "开发者指出，新版本修复了三个漏洞。"),
+        ("开发者", "开发者表示：新版本会在下月发布。"),
+        ("开发者", "开发者表示新版本会在下月发布。"),
+        ("虚拟机大小调整", "虚拟机大小调整指南"),
+        ("developer", "The developer said that the new version is a fix for three faults."),
+        ("developers", "Developers say it is the best version."),
+    ],
+)
+def test_reported_speech_is_no_definition(term: str, sentence: str) -> None:
+    assert choose_definition(term, [(sentence, "")]) is None
+
+
+@pytest.mark.parametrize(
+    ("term", "sentence"),
+    [
+        ("分段控件", "分段控件是一种允许用户选择少量选项的界面元素。"),
+        (
+            "semiconductor",
+            "A semiconductor is a solid whose electrical conductivity can be controlled over a wide range.",
+        ),
+    ],
+)
+def test_the_first_sentence_under_the_term_as_a_heading_is_nearly_certain(term: str, sentence: str) -> None:
+    scores = [
+        score_definition(term, sentence, text) for text in ("This is new.", f"On {term} in general", term.upper())
+    ]
+    assert scores[0] == scores[1] < MIN_PUBLIC_SCORE <= scores[2]
+    scan = match_sentences(f"Preface.\n{sentence}\n{term}\n{sentence}", MixedTermMatcher([word_key(term)]), title=term)
+    assert [text.previous_text for text in scan] == [term, "Preface.", sentence, term]
 
 
 def test_term_with_syntax_and_long_text_is_harmless() -> None:

@@ -1,6 +1,7 @@
 """Definitions of published terms: found in articles, best first, and marked when the article changes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,8 +91,21 @@ def test_a_definition_whose_sentence_is_gone_is_marked(store: Store) -> None:
     update_from_sentences(store, None)
     save_article(store, 1, MENTION)
     update_from_sentences(store, None)
-    [definition] = store.definitions.iter_by_articles([one_entry(store, "http://a.test/1").url_id])
+    [definition] = store.definitions.iter_all()
     assert definition.needs_recheck and definition.sentence == DEFINITION and sentences(store, "页岩气") == []
+
+
+def test_definitions_of_an_earlier_model_are_scored_again(store: Store) -> None:
+    save_article(store, 1, MENTION)
+    save_article(store, 2, OTHER)
+    publish(store, "页岩气")
+    update_from_sentences(store, None)
+    [other] = store.definitions.iter_all()
+    mention = replace(other, sentence=MENTION, url_id=one_entry(store, "http://a.test/1").url_id)
+    store.definitions.save([replace(mention, score=0.95), replace(other, score=0.99)], ())
+    assert len(store.definitions.find_public()["页岩气"]) == 2
+    update_from_sentences(store, None)
+    assert store.definitions.find_public() == {} and sentences(store, "页岩气") == [OTHER]
 
 
 def test_a_store_without_a_lexicon_has_no_definitions(store: Store) -> None:
