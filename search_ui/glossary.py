@@ -261,7 +261,7 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: SiteBackend) -> Glossary:
                 entry.text in states.new,
             )
             for entry in lexicon.entries
-            if entry.text not in states.hidden
+            if entry.text not in states.hidden_texts
         ),
         lexicon.version,
         lexicon.published_at,

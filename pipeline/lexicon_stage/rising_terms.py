@@ -39,7 +39,7 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     first_day = today - timedelta(days=HISTORY_DAYS)
     leads = store.articles.list_leads(first_day.isoformat(), today.isoformat(), LEAD_CHARS, MAX_ARTICLES)
     lexicon = store.lexicons.load_latest()
-    hidden_texts = store.lexicons.published_term_states(lexicon.version).hidden
+    hidden_texts = store.lexicons.published_term_states(lexicon.version).hidden_texts
     published_terms = [entry.text for entry in lexicon.entries if entry.text not in hidden_texts]
     _, undecided_terms = store.review_queue.undecided_terms()
     candidates = [*hidden_texts, *(term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE)]
