@@ -1,23 +1,29 @@
-"""Selection of the candidates that are accepted without a reviewer.
+"""Selection of the candidates that are accepted as words without a reviewer.
 
 A candidate is accepted if the learned model is nearly certain or the candidate is a frequent compound noun, different
 words stand beside it, it occurs in several documents, it names a thing (no person, no unit, no instruction, no
-identifier of a program), and it is no fragment of a longer term. No I/O.
+identifier of a program), it is no fragment and no plural, and it is no part of a page template. No I/O.
 """
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from domain.term import Term, TermStatus
 from lexicon.jieba_dictionary import has_candidate_shape
+from lexicon.relations import find_number_forms
 from text.domain_terms import is_domain_term
+from text.folding import normalize_text, word_key
+from text.mixed_terms import TermFinder
 from text.pinyin import has_han
-from text.scripts import language_of_term
+from text.scripts import HAN, language_of_term
 from text.segment import Segmenter
 
-MIN_PROBABILITY = {"zh": 0.85, "en": 0.75}
-"""Probability from which candidates are accepted, by language (docs/decisions/0127-automatic-acceptance.md)."""
+PROBABILITIES = {"zh": (0.91, 0.88, 0.85, 0.82), "en": (0.9, 0.85, 0.8, 0.75)}
+"""Probabilities from which candidates can be accepted, by language (docs/decisions/0145-words-and-terms.md)."""
+UNREVIEWED_PROBABILITY = {"zh": 0.85, "en": 0.8}  # until reviewers have decided on MIN_REVIEWED such candidates
+MIN_REVIEWED, MIN_REVIEWED_PRECISION = 30, 0.97
 MIN_OCCURRENCES_PER_DOCUMENT = {"zh": 1.0, "en": 3.0}
 """English general expressions (rapid growth) seldom occur several times in a document; terms do."""
 MIN_DOCUMENTS = {"zh": 3, "en": 4}
@@ -35,7 +41,6 @@ PHRASE_FIRST_WORDS = frozenset(_FIRST_WORDS.split())
 """First words of instructions (创建供应商), states (未配置) and mentions (双方当事人, three standards)."""
 PHRASE_START = "依法"
 ENGLISH_FUNCTION_WORDS = frozenset(("and", "for", "from", "in", "of", "on", "or", "to", "with"))
-GENERAL_LAST_WORDS = ("conditions", "decisions", "efforts", "factors", "issues", "purposes", "reasons", "situations")
 _ORDINAL_RE = re.compile(
     r"第[〇零一二三四五六七八九十百千\d]+[条款章节项编页]|\d+(?:st|nd|rd|th) .*"
 )  # 第八十七条, 21st century
@@ -46,56 +51,133 @@ MAX_PART_LENGTH = 12  # words of a part of a Latin term, characters of a part of
 # frequency counts relative to the corpus: in a small one, a few occurrences are much.
 MIN_COMPOUND_PROBABILITY = 0.6
 MIN_COMPOUND_OCCURRENCES = 8
-MIN_COMPOUND_LOG_FREQUENCY = math.log(100)  # per million words
-MIN_COMPOUND_DOCUMENTS = 4
 MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT = 1.25  # lines of a page layout occur once
+MIN_COMPOUND_LOG_FREQUENCY = math.log(100)  # per million words
 MIN_COMPOUND_ASSOCIATION = 2.0  # log ratio, per word, of the frequency to the one of independent words
 MAX_COMPOUND_NEIGHBOUR_SHARE = 0.4
 
+# What the articles show of a candidate.
+EDGE_CHARS = 120  # of the beginning and the end of an article
+MIN_MIDDLE_CHARS = 480  # between them; a shorter article does not count
+MIN_TEMPLATE_ARTICLES = 3
+TEMPLATE_SHARE = 0.8  # of the articles, those with the candidate at the beginning or the end only
+CAPITALIZED_SHARE, TITLED_SHARE = 0.8, 0.3  # of the occurrences of a name
+MAX_TITLED_CHARS = 4  # of a name beside a title
+_TITLES = ("先生", "女士", "教授", "博士", "院士", "主任", "经理", "董事长", "局长", "书记", "主席", "部长", "记者")
+_AFTER_NAMES = (*_TITLES, "说:", "说、", "表示:", "表示、")  # as `normalize_text` writes them
+_AUTHOR_SEPARATOR_RE = re.compile(f"[,，、;；/|:：()（）]|(?:本报)?(?:记者|通讯员|作者)|(?<=[{HAN}]) +| +(?=[{HAN}])")
+
 
 def select_confident_terms(
-    candidates: Sequence[Term], base_segmenter: Segmenter, accepted_terms: Iterable[Term] = ()
+    candidates: Sequence[Term],
+    base_segmenter: Segmenter,
+    decided_terms: Sequence[Term] = (),
+    texts: Iterable[str] = (),
+    authors: Iterable[str] = (),
 ) -> list[Term]:
     """Return the candidates to accept, in their order.
 
     Args:
         candidates: All undecided candidates of the learned scorer; `score` is a probability.
         base_segmenter: Segmenter without the words of the domain.
-        accepted_terms: Terms that are accepted already; their fragments are not accepted either.
+        decided_terms: Accepted and rejected terms. Fragments and plurals of accepted ones are not accepted.
+        texts: Articles that show which candidates are names or belong to a page template.
+        authors: Values of the field for the names of authors.
     """
+    author_keys = {word_key(name) for value in authors for name in _AUTHOR_SEPARATOR_RE.split(value)}
+    accepted_terms = [term for term in decided_terms if term.status is TermStatus.ACCEPTED]
     longer_frequency = frequency_in_longer_terms([*candidates, *accepted_terms])
-    return [
+
+    def may_be_word(term: Term) -> bool:
+        return (
+            longer_frequency.get(term.text, 0) < FRAGMENT_SHARE * term.frequency
+            and word_key(term.text) not in author_keys
+            and is_domain_term(term.text, base_segmenter)
+            and not may_be_name(term.text, base_segmenter)
+            and not is_phrase(term.text, base_segmenter)
+            and not may_be_identifier(term.text)
+            and has_candidate_shape(term.text)
+        )
+
+    reviewed_terms = [term for term in decided_terms if not term.is_automatic and may_be_word(term)]
+    min_probability = {language: choose_probability(language, reviewed_terms) for language in PROBABILITIES}
+    selected_terms = [
         term
         for term in candidates
         if term.status is TermStatus.CANDIDATE
         and term.version == 0  # no person has decided or undone anything about it
-        and (is_confident(term) or is_frequent_compound(term, base_segmenter))
-        and longer_frequency.get(term.text, 0) < FRAGMENT_SHARE * term.frequency
-        and is_domain_term(term.text, base_segmenter)
-        and not may_be_name(term.text, base_segmenter)
-        and not is_phrase(term.text, base_segmenter)
-        and not may_be_identifier(term.text)
-        and has_candidate_shape(term.text)
+        and has_counts(term.text, term.score, term.frequency, term.document_count)
+        and 0 < neighbour_share(term) < FRAGMENT_SHARE
+        and (term.score >= min_probability[language_of_term(term.text)] or is_frequent_compound(term, base_segmenter))
+        and may_be_word(term)
     ]
+    unfit_texts = find_names_and_templates([term.text for term in selected_terms], texts)
+    known_forms = {form for term in accepted_terms for form in find_number_forms(term.text)}
+    confident_terms = []
+    for term in selected_terms:
+        if term.text not in unfit_texts and known_forms.isdisjoint(forms := find_number_forms(term.text)):
+            confident_terms.append(term)
+            known_forms.update(forms)
+    return confident_terms
+
+
+def choose_probability(language: str, reviewed_terms: Sequence[Term]) -> float:
+    """Return the lowest probability from which reviewers accept nearly all; infinity if there is none."""
+    chosen = math.inf
+    for probability in PROBABILITIES[language]:
+        terms = [term for term in reviewed_terms if term.score >= probability]
+        accepted = [term.status is TermStatus.ACCEPTED for term in terms if language_of_term(term.text) == language]
+        if len(accepted) < MIN_REVIEWED:
+            chosen = max(probability, UNREVIEWED_PROBABILITY[language])
+        elif sum(accepted) >= MIN_REVIEWED_PRECISION * len(accepted):
+            chosen = probability
+    return chosen
+
+
+def has_counts(text: str, probability: float, frequency: int, document_count: int) -> bool:
+    """True if a candidate with these counts can be accepted, depending on what stands beside it."""
+    language = language_of_term(text)
+    return (
+        probability >= (MIN_COMPOUND_PROBABILITY if has_han(text) else PROBABILITIES[language][-1])
+        and document_count >= MIN_DOCUMENTS[language]
+        and frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * document_count
+    )
+
+
+def find_names_and_templates(candidates: Sequence[str], texts: Iterable[str]) -> set[str]:
+    """Return the candidates with capitals, with titles beside short ones, or only at the edges of articles."""
+    patterns, finder = {text: re.compile(re.escape(text), re.IGNORECASE) for text in candidates}, TermFinder(candidates)
+    places, capitalized, titled, articles, edges = (Counter[str]() for _ in range(5))
+    for text in map(normalize_text, texts):
+        end = len(text) - EDGE_CHARS
+        for candidate in finder.find_terms(text):
+            spans = [match.span() for match in patterns[candidate].finditer(text)]
+            places[candidate] += len(spans)
+            capitalized[candidate] += sum(is_capitalized(text[slice(*span)]) for span in spans)
+            titled[candidate] += sum(text.endswith(_TITLES, 0, i) or text.startswith(_AFTER_NAMES, j) for i, j in spans)
+            if spans and end >= EDGE_CHARS + MIN_MIDDLE_CHARS:  # there are none if a blank divides the candidate
+                articles[candidate] += 1
+                edges[candidate] += all(i < EDGE_CHARS or j > end for i, j in spans)
+    return {
+        candidate
+        for candidate, count in places.items()
+        if 0 < CAPITALIZED_SHARE * count <= capitalized[candidate]
+        or (len(candidate) <= MAX_TITLED_CHARS and 0 < TITLED_SHARE * count <= titled[candidate])
+        or max(MIN_TEMPLATE_ARTICLES, TEMPLATE_SHARE * articles[candidate]) <= edges[candidate]
+    }
 
 
 def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
     """True if text or surname are tagged as a name (石英 is, too), or all words of a Latin text are capitalized."""
     [(first, first_tag), *further_words] = base_segmenter.tag(text)
     is_short = len(first) == 1 and len(text) <= MAX_NAME_CHARS
-    is_tagged = (not further_words or is_short) and first_tag.startswith(PERSON_TAG)
-    return is_tagged or (" " in text and text.istitle() and not has_han(text))
+    return (first_tag.startswith(PERSON_TAG) and (is_short or not further_words)) or is_capitalized(text)
 
 
-def is_confident(term: Term) -> bool:
-    """True if the probability and the counts of a candidate suffice for its language."""
-    language = language_of_term(term.text)
-    return (
-        term.score >= MIN_PROBABILITY[language]
-        and term.document_count >= MIN_DOCUMENTS[language]
-        and term.frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * term.document_count
-        and 0 < neighbour_share(term) < FRAGMENT_SHARE
-    )
+def is_capitalized(text: str) -> bool:
+    """True for several Latin words with capitals, such as Henry VIII; the first word is no abbreviation."""
+    first, *others = text.split()
+    return bool(others) and first.istitle() and all(word[0].isupper() for word in others) and not has_han(text)
 
 
 def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
@@ -103,12 +185,10 @@ def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
     parts = dict(term.score_components)
     return (
         has_han(term.text)
-        and term.score >= MIN_COMPOUND_PROBABILITY
-        and term.document_count >= MIN_COMPOUND_DOCUMENTS
         and term.frequency >= max(MIN_COMPOUND_OCCURRENCES, MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT * term.document_count)
         and parts.get("specific", 0.0) >= MIN_COMPOUND_LOG_FREQUENCY
         and parts.get("association", 0.0) >= MIN_COMPOUND_ASSOCIATION
-        and 0 < neighbour_share(term) <= MAX_COMPOUND_NEIGHBOUR_SHARE
+        and neighbour_share(term) <= MAX_COMPOUND_NEIGHBOUR_SHARE
         and all(tag.startswith(NOUN_TAG) or tag in LATIN_TAGS for _, tag in base_segmenter.tag(term.text))
     )
 
@@ -123,14 +203,12 @@ def neighbour_share(term: Term) -> float:
 
 
 def is_phrase(text: str, base_segmenter: Segmenter) -> bool:
-    """True for an instruction, a statement, an ordinal number, a general expression, or words around a preposition."""
-    words = text.lower().split(" ")
+    """True for an instruction, a statement, an ordinal number, or words around a preposition."""
     return (
         text.endswith(REPORTING_VERBS)
         or text.startswith(PHRASE_START)
         or bool(_ORDINAL_RE.fullmatch(text))
-        or not ENGLISH_FUNCTION_WORDS.isdisjoint(words)
-        or words[-1] in GENERAL_LAST_WORDS
+        or not ENGLISH_FUNCTION_WORDS.isdisjoint(text.lower().split(" "))
         or base_segmenter.tag(text)[0][0].lower() in PHRASE_FIRST_WORDS
     )
 

@@ -15,6 +15,7 @@ from domain.batches import batched
 from domain.errors import LexiconError, SettingsError
 from domain.term import Term
 from lexicon.arrays import Float32Array
+from lexicon.automatic_acceptance import has_counts
 from lexicon.c_value.c_value import CValue
 from lexicon.c_value.candidates import (
     BatchCounts,
@@ -60,6 +61,7 @@ ScoredCandidates = list[tuple[TermCandidate, float]]
 SentenceByTermAndDocument = dict[tuple[str, int], str]
 """Example sentence by the `word_key` of its term and the id of its document."""
 
+COUNT_COLUMNS = [COLUMN_INDEX["frequency"], COLUMN_INDEX["documents"]]
 RULE_BATCH_DOCUMENTS = 100  # documents per batch with the paper's rules; all spans of a batch are in memory
 
 
@@ -150,15 +152,16 @@ def select_candidates(
 ) -> ScoredCandidates:
     """Return the ranked rows that are valid dictionary words and selected for review, with their probabilities."""
     row_and_text_by_key: dict[str, tuple[int, str]] = {}
-    for row, text in enumerate(iter_spellings(selection.corpus, rows)):
+    counts = zip(scores.tolist(), *rows.counts[COUNT_COLUMNS].tolist(), strict=True)
+    for row, (text, row_counts) in enumerate(zip(iter_spellings(selection.corpus, rows), counts, strict=True)):
         key = word_key(text)
-        if key not in row_and_text_by_key and review_selector.accepts(text, key):
+        if key not in row_and_text_by_key and review_selector.accepts(text, key, has_counts(text, *row_counts)):
             row_and_text_by_key[key] = row, text
     selected_rows = rows.take(np.array([row for row, _ in row_and_text_by_key.values()], dtype=np.int64))
     details = zip(
         row_and_text_by_key.values(),
         iter_tag_sequences(selection.corpus, selected_rows),
-        selected_rows.counts[[COLUMN_INDEX["frequency"], COLUMN_INDEX["documents"]]].T.tolist(),
+        selected_rows.counts[COUNT_COLUMNS].T.tolist(),
         selected_rows.first_documents.T.tolist(),
         score_components(selection.corpus, selected_rows),
         strict=True,

@@ -261,13 +261,13 @@ class RelationFinder:
         key = word_key(term)
         ends = _head_keys_zh(key) if language_of_term(term) == "zh" else _head_keys_en(key)
         heads = (self.term_by_key[end] for end in ends if end in self.term_by_key)
-        return next((head for head in heads if word_key(head) not in _plurals(key) and head != term), "")
+        return next((head for head in heads if word_key(head) not in find_number_forms(key) and head != term), "")
 
 
 def index_terms(terms: Iterable[str]) -> dict[str, str]:
     """Return terms by their `word_key`s, and by those of their English plurals."""
     term_by_key = {word_key(term): term for term in terms}
-    return {plural: term for key, term in term_by_key.items() for plural in _plurals(key)} | term_by_key
+    return {plural: term for key, term in term_by_key.items() for plural in find_number_forms(key)} | term_by_key
 
 
 def _head_keys_zh(key: str) -> Iterator[str]:
@@ -298,10 +298,11 @@ def _head_keys_en(key: str) -> Iterator[str]:
     yield from (" ".join(words[start:]) for start in range(1, len(words)) if not words[start - 1].isdigit())
 
 
-def _plurals(key: str) -> tuple[str, ...]:
-    if language_of_term(key) != "en" or not key[-1:].isalpha():
-        return ()
-    return (f"{key}s", f"{key}es", f"{key[:-1]}ies") if key.endswith("y") else (f"{key}s", f"{key}es")
+def find_number_forms(text: str) -> set[str]:
+    """Return the `word_key`s of a term and of its possible English plurals: a singular and its plural share one."""
+    key = word_key(text)
+    is_english = language_of_term(key) == "en" and key[-1:].isalpha()
+    return {key, *((f"{key}s", f"{key}es", f"{key[:-1]}ies")[: 2 + key.endswith("y")] if is_english else ())}
 
 
 def _mask(sentence: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -1,8 +1,8 @@
 """Selection of the candidates shown for review: per language the best undecided candidates.
 
 A reviewer works from the top. The `depth` best undecided candidates of each language are pending, and each decision
-makes room for the next candidate. A pending candidate stays until it falls below 1.5 times the depth. This hysteresis
-avoids daily reshuffling of nearly equal candidates.
+makes room for the next candidate. All that a run can accept are pending, whatever their rank. A pending candidate stays
+until it falls below 1.5 times the depth. This hysteresis avoids daily reshuffling of nearly equal candidates.
 """
 
 from collections.abc import Callable
@@ -38,13 +38,13 @@ class ReviewSelector:
         self._is_unfit = is_unfit
         self._ranked_by_language = dict.fromkeys(LANGUAGE_PATTERNS, 0)
 
-    def accepts(self, text: str, key: str) -> bool:
-        """Return True if a candidate is shown for review, or must stay because a decision on it exists."""
+    def accepts(self, text: str, key: str, has_counts: bool = False) -> bool:
+        """Return True if a candidate is shown for review, can be accepted by a run (`has_counts`), or is decided."""
         if key in self._review_state.decided_keys:
             return not self._is_unfit(text)
         language = language_of_term(text)
         max_rank = self._depth * (PENDING_DEPTH_FACTOR if key in self._review_state.pending_keys else 1)
-        has_room = not self._depth or self._ranked_by_language[language] < max_rank
+        has_room = has_counts or not self._depth or self._ranked_by_language[language] < max_rank
         if has_room and self._is_unfit(text):  # checked last because it is slow
             return False
         self._ranked_by_language[language] += 1

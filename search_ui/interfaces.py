@@ -8,9 +8,10 @@ from domain.administration import Takedown
 from domain.alert import Alert
 from domain.concept import Concept
 from domain.errors import PlumblineError
+from domain.review import TermQuery
 from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunHistory, SiteArticles, SiteRun, SiteTotals
-from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term import Definition, Lexicon, PublishedTermStates, Term
 from text.segment import Segmenter
 
 
@@ -73,18 +74,8 @@ class SiteBackend(Protocol):
     def base_segmenter(self) -> Segmenter:
         """Return the segmenter with the base dictionary only, for the comparison search."""
 
-    def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
-        """Find terms that contain `text`.
-
-        Args:
-            status: Required status; None for any.
-            text: Substring of the term.
-            offset: Number of terms to skip.
-            limit: Maximum number of terms to return.
-
-        Returns:
-            The total number of matches, and a page of them, best score first.
-        """
+    def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
+        """Return the number of terms that match the query, and the requested page of them."""
 
     def last_decision_id(self) -> int:
         """Return the id of the last review decision, or 0. It increases with every decision."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from domain.errors import PlumblineError
+from domain.review import Order, TermQuery
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.interfaces import SiteBackend
 from search_ui.query.query_words import Thesaurus, build_thesaurus
@@ -100,7 +101,7 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabula
     `SolrBackend.select` raises.
     """
     terms: dict[str, int] = {}
-    accepted_terms = lexicon_backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]
+    accepted_terms = lexicon_backend.find_page(TermQuery(TermStatus.ACCEPTED, order=Order.SCORE, limit=MAX_TERMS))[1]
     documents = {term.text: term.document_count for term in accepted_terms}
     spellings = {term.text: find_usual_spelling(term) for term in accepted_terms}
     for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:

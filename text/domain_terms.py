@@ -1,7 +1,6 @@
 """Distinguishes terms that name a thing of the domain from persons, units and descriptions. No I/O."""
 
 import re
-from collections.abc import Sequence
 
 from text.folding import word_key
 from text.pinyin import split_pinyin
@@ -23,7 +22,7 @@ _UNITS = frozenset(_UNIT_NAMES.split())
 _ENGLISH_AMOUNT_RE = re.compile(
     r"(?:(?:hundred|thousand|million|billion|trillion|cubic|square|metric|per)\s+)*"
     r"(?:(?:kilo|centi|milli)?(?:metre|meter|gram|watt)|foot|feet|inch|mile|ton|tonne|barrel|hectare|acre|dollar|yuan|day|year)"
-    r"(?:e?s)?(?: ago)?",
+    r"(?:e?s)?(?:[ -]hours?)?(?: ago)?",
     re.IGNORECASE,
 )
 
@@ -36,15 +35,29 @@ def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
 
 
 def is_person_name(term: str, base_segmenter: Segmenter) -> bool:
-    """Return True for a name of a person, in Chinese or in pinyin."""
-    return _is_person_name(term, base_segmenter.tag(term))
+    """Return True for a name of a person: tagged as such, a surname with one or two characters, or pinyin.
+
+    Dictionary words are never names, although some minerals are tagged as names (石英).
+    """
+    if is_in_dictionary(term):
+        return False
+    if term.isascii():
+        return _is_romanized_name(term)
+    tagged_words = base_segmenter.tag(term)
+    is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged_words]
+    is_surname_alone = len(tagged_words) == 2 and len(tagged_words[0][0]) == 1
+    return all(is_person_tag) or (len(term) <= 3 and term[0] in _SURNAMES and (any(is_person_tag) or is_surname_alone))
 
 
 def is_quantity(term: str, base_segmenter: Segmenter) -> bool:
-    """Return True for a unit of measurement, a number or an amount (`million tons`)."""
+    """Return True for a unit of measurement, a number, an amount (`million tons`) or counted things (一台服务器)."""
     if word_key(term) in _UNITS or _ENGLISH_AMOUNT_RE.fullmatch(term):
         return True
-    return all(tag[:1] in _UNIT_TAGS for _, tag in base_segmenter.tag(term))
+    tagged_words = base_segmenter.tag(term)
+    first, first_tag = tagged_words[0]
+    if first_tag.startswith("m") and base_segmenter.tag(first[-1])[0][1] == "q" and not is_in_dictionary(term):
+        return True
+    return all(tag[:1] in _UNIT_TAGS for _, tag in tagged_words)
 
 
 def _ends_in_adjective(term: str, base_segmenter: Segmenter) -> bool:
@@ -61,17 +74,3 @@ def _is_romanized_name(term: str) -> bool:
     return any(len(reading) == 1 for reading in family_readings) and any(
         len(reading) <= 2 for reading in given_readings
     )
-
-
-def _is_person_name(term: str, tagged_words: Sequence[tuple[str, str]]) -> bool:
-    """Return True for a name of a person: tagged as such, a surname with one or two characters, or pinyin.
-
-    Dictionary words are never names, although some minerals are tagged as names (石英).
-    """
-    if is_in_dictionary(term):
-        return False
-    if term.isascii():
-        return _is_romanized_name(term)
-    is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged_words]
-    is_surname_alone = len(tagged_words) == 2 and len(tagged_words[0][0]) == 1
-    return all(is_person_tag) or (len(term) <= 3 and term[0] in _SURNAMES and (any(is_person_tag) or is_surname_alone))

@@ -313,6 +313,11 @@ class ArticleTable:
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(articles)) or 0
 
+    def list_authors(self) -> list[str]:
+        """Return the distinct values of the field for the names of authors."""
+        with self._database.read() as connection:
+            return list(connection.scalars(select(articles.c.author).distinct()))
+
     def count_by_language(self) -> dict[str, int]:
         """Return the number of articles by language tag, such as `zh`; reads all articles."""
         with self._database.read() as connection:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, TEXT_VERSION_KEY, log_index_changes, read_meta_int, write_meta
-from docstore.database import Database, contains_text
+from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import write_operation
 from docstore.schema.base import store_meta
@@ -98,27 +98,6 @@ class LexiconTable:
             write_meta(self._database, connection, RANKED_TEXT_VERSION_KEY, NEVER_RANKED)
         return count_after - count_before
 
-    def find_terms(
-        self, status: TermStatus | None = None, text: str = "", offset: int = 0, limit: int = 50
-    ) -> tuple[int, list[Term]]:
-        """Return the number of matching terms and one page of them, highest score first.
-
-        Args:
-            status: Only terms with this status; None for any.
-            text: Only terms that contain this text.
-            offset: Number of terms to skip.
-            limit: Maximum number of terms to return.
-        """
-        query = select(terms)
-        if status is not None:
-            query = query.where(terms.c.status == status)
-        if text:
-            query = query.where(contains_text(terms.c.text, sanitize_text(text)))
-        with self._database.read() as connection:
-            total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
-            page = query.order_by(terms.c.score.desc(), terms.c.text).offset(offset).limit(limit)
-            return total, [term_from_row(row) for row in connection.execute(page)]
-
     def status_counts(self) -> dict[TermStatus, int]:
         """Return the number of terms by status."""
         query = select(terms.c.status, func.count()).group_by(terms.c.status)
@@ -173,6 +152,18 @@ class LexiconTable:
             write_operation(self._database, connection, at, new_version.published_by, "lexicon_publish", version)
             connection.execute(delete(store_meta).where(store_meta.c.key == BLOCKED_VERSION_KEY))
         return new_version
+
+    def mark_considered(self) -> None:
+        """Record that a run has chosen which candidates to accept, see `texts_with_new_evidence`."""
+        is_candidate = terms.c.status == TermStatus.CANDIDATE
+        with self._database.write() as connection:
+            connection.execute(update(terms).where(is_candidate).values(decided_on=terms.c.frequency))
+
+    def texts_with_new_evidence(self) -> frozenset[str]:
+        """Return the candidates that occur more often than at the last `mark_considered`."""
+        has_grown = (terms.c.status == TermStatus.CANDIDATE) & (terms.c.frequency > terms.c.decided_on)
+        with self._database.read() as connection:
+            return frozenset(connection.scalars(select(terms.c.text).where(has_grown)))
 
     def save_blocked_version(self, at: float, lost_count: int, gained_count: int, query_count: int) -> None:
         """Record that an automatic version was not published, until a version is published.

@@ -18,7 +18,7 @@ class StoreSiteBackend:
         store = engine.store
         self._engine = engine
         self.review = LexiconReview(store)
-        self.find_terms, self.published_term_states = store.lexicons.find_terms, store.lexicons.published_term_states
+        self.find_page, self.published_term_states = store.review_queue.find_page, store.lexicons.published_term_states
         self.first_version, self.find_by_concept = store.lexicons.first_version, store.review_queue.find_by_concept
         self.public_definitions, self.defined_terms = store.definitions.find_public, store.definitions.document_counts
         self.definitions_revision = store.relations.search_state

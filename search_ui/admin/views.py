@@ -10,6 +10,7 @@ from domain.errors import LexiconError, SolrError
 from domain.focused_decision import HostHarvest
 from domain.operation import Field
 from domain.outcome import SUCCESS_REASONS, Reason, Stage, count_requested
+from domain.review import TermQuery
 from domain.run import OutcomeSample
 from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
@@ -89,7 +90,7 @@ def searches() -> BaseResponse:
     days = next((period for period in REPORT_PERIODS_DAYS if str(period) == requested_days), REPORT_PERIODS_DAYS[1])
     report = current_site().store.search_log.report(days, time.localtime().tm_gmtoff // 60)
     chart = bar_chart([ChartPoint(day.day[5:], day.search_count, day.without_hits) for day in report.by_day])
-    _, accepted = current_site().backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_SYNONYM_TARGETS)
+    _, accepted = current_site().backend.find_page(TermQuery(TermStatus.ACCEPTED, limit=MAX_SYNONYM_TARGETS))
     return render_page(
         "admin_searches.html",
         report=report,

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from domain.account import Role
+from domain.review import TermQuery
 from domain.run import RunState, StageRun
 from domain.term import TermStatus
 from pipeline.alerts.service import evaluate_and_send
@@ -62,7 +63,7 @@ def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
 
 
 def status_of(vertical: Vertical, term: str) -> TermStatus:
-    return next(one.status for one in vertical.engine.store.lexicons.find_terms(None, term)[1] if one.text == term)
+    return vertical.engine.store.review_queue.find_terms([term])[term].status
 
 
 # -- signing in
@@ -205,7 +206,7 @@ def test_keys_judge_terms(visit: Visit, vertical: Vertical) -> None:
         expect(terms.nth(n)).to_have_attribute("data-status", "candidate")
         expect(terms.nth(n)).to_be_focused()
     for name in names:
-        total, found = vertical.engine.store.lexicons.find_terms(None, name)
+        total, found = vertical.engine.store.review_queue.find_page(TermQuery(None, name))
         assert next(term for term in found if term.text == name).status is TermStatus.CANDIDATE, total
 
 
@@ -311,7 +312,7 @@ def test_a_form_without_the_page_s_token_changes_nothing(visit: Visit, vertical:
     page.goto("/admin/lexicon")
     expect(page.locator("#publish")).to_be_visible()
     expect(page.locator("p.note[role=status]")).to_have_count(0)
-    assert vertical.engine.store.lexicons.find_terms(TermStatus.REJECTED, term) == (0, [])
+    assert vertical.engine.store.review_queue.find_page(TermQuery(TermStatus.REJECTED, term)) == (0, [])
 
 
 # -- reports
@@ -328,7 +329,7 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
     follow(row.get_by_role("button", name="列为候选词"))
     expect(page.locator("p.note[role=status]")).to_contain_text("列为候选词")
     expect(page.locator(".term h2 bdi").first).to_contain_text(missed)
-    assert vertical.engine.store.lexicons.find_terms(TermStatus.CANDIDATE, missed)[0] == 1
+    assert vertical.engine.store.review_queue.find_page(TermQuery(text=missed))[0] == 1
 
 
 def wait_for_log(page: Page, query: str) -> None:

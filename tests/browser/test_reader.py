@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from domain.article import Article, StoredArticle, document_id
+from domain.review import Order, TermQuery
 from domain.term import Definition, TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
 from pipeline.engine import Engine
@@ -59,7 +60,7 @@ LANGUAGES = ("zh", "en")
 @pytest.fixture(scope="module")
 def lexicon(unindexed: Engine) -> None:
     """Publish the best candidates, so that facets and articles have domain terms."""
-    best = [term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=200)[1]]
+    best = [term.text for term in unindexed.store.review_queue.find_page(TermQuery(order=Order.SCORE, limit=200))[1]]
     decide(unindexed.store, best, TermStatus.ACCEPTED)
     LexiconReview(unindexed.store).publish("")
 

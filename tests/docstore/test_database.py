@@ -59,7 +59,7 @@ def test_texts_may_be_longer_than_their_column(store: Store) -> None:
     store.search_log.save(searches, [Click("s0", "d", 1 << 40)])
     assert store.search_log.report(40_000).search_count == 0  # of the first pages
     store.lexicons.replace_candidates([term("x" * 300, weight=1 << 40)])
-    [found] = store.lexicons.find_terms()[1]
+    [found] = store.review_queue.find_page(TermQuery(None))[1]
     assert (len(found.text), found.dictionary_weight) == (300, 1 << 40)
 
 
@@ -84,14 +84,14 @@ NAMES = ["shale", "Shale", "SHALE gas", "Äther", "äther", "_", "100%", "页岩
 )
 def test_a_search_for_terms_ignores_the_case_of_ascii_letters(store: Store, query: str, names: list[str]) -> None:
     store.lexicons.replace_candidates([term(name) for name in NAMES])
-    assert [found.text for found in store.lexicons.find_terms(text=query)[1]] == names
+    assert [found.text for found in store.review_queue.find_page(TermQuery(None, query))[1]] == names
     assert sorted(found.text for found in store.review_queue.find_page(TermQuery(text=query))[1]) == names
 
 
 def test_texts_are_ordered_by_their_bytes(store: Store) -> None:
     names = ["Zebra", "apple", "Äther", "a-b", "ab", "页岩", "天然气"]
     store.lexicons.replace_candidates([term(name) for name in names])
-    assert [found.text for found in store.lexicons.find_terms()[1]] == sorted(names)
+    assert [found.text for found in store.review_queue.find_page(TermQuery(None))[1]] == sorted(names)
 
 
 @pytest.mark.parametrize(

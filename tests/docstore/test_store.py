@@ -28,6 +28,7 @@ from domain.frontier import StoredRobots, UrlKind, Visit
 from domain.index_change import IndexOperation, IndexResult
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
+from domain.review import Order, TermQuery
 from domain.run import RunState, StageRun
 from domain.term import MAX_SYNONYMS, Lexicon, LexiconEntry, Term, TermStatus
 from tests.builders import (
@@ -284,7 +285,7 @@ class TestLexicon:
         store.lexicons.replace_candidates([term("页岩气井", 7.5), term("储气库群")])
         assert [t.text for t in store.lexicons.accepted_terms()] == ["页岩气井"]
         assert store.lexicons.accepted_terms()[0].score == 7.5
-        total, page_one = store.lexicons.find_terms(TermStatus.CANDIDATE)
+        total, page_one = store.review_queue.find_page(TermQuery(order=Order.SCORE))
         assert (total, [t.text for t in page_one]) == (1, ["储气库群"])  # 钻井 was not mined again
         assert store.lexicons.status_counts() == {
             TermStatus.CANDIDATE: 1,
@@ -327,8 +328,9 @@ class TestLexicon:
 
     def test_terms_are_paged_best_first_and_searched_literally(self, store: Store) -> None:
         store.lexicons.replace_candidates([term("a%b", 1.0), term("ab", 2.0), term("b", 3.0)])
-        assert [t.text for t in store.lexicons.find_terms(limit=2)[1]] == ["b", "ab"]
-        assert [t.text for t in store.lexicons.find_terms(text="%")[1]] == ["a%b"]
+        best = TermQuery(None, order=Order.SCORE, limit=2)
+        assert [t.text for t in store.review_queue.find_page(best)[1]] == ["b", "ab"]
+        assert [t.text for t in store.review_queue.find_page(TermQuery(None, "%"))[1]] == ["a%b"]
 
     def test_a_decision_on_an_unknown_term_keeps_nothing(self, store: Store) -> None:
         store.lexicons.replace_candidates([term("钻井")])

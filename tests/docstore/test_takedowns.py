@@ -11,7 +11,7 @@ from domain.article import Teaser, document_id
 from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Outcome, Reason
 from domain.page import Host
-from domain.review import ReviewDecisionKind, TermEdit
+from domain.review import ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import Definition, DefinitionChoice, Term, TermStatus
 from tests.builders import ARTICLE, add, keep_page, operate
 from tests.conftest import logic_store_url, on_both
@@ -65,7 +65,7 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     assert store.source_pages.find_by_doc_id(document_id(URL)) is None
     assert list(store.frontier.admin.iter_archived_pages(URL)) == []
     assert store.definitions.find_candidates(["抽油机"]) == {}
-    assert store.lexicons.find_terms(text="石油")[1][0].contexts == (other_sentence,)
+    assert store.review_queue.find_page(TermQuery(None, "石油"))[1][0].contexts == (other_sentence,)
     assert URL in store.frontier.taken_down_urls(0.0)
     assert store.change_log.pending_document_count() > 0
     takedown = store.takedowns.find_document(document_id(URL))

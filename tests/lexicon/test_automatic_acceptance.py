@@ -1,5 +1,6 @@
 """Which candidates are accepted without a reviewer, and the check on known items."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,10 +9,10 @@ from benchmarks.in_memory_corpus import InMemoryCorpus
 from domain.concept import Concept
 from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.automatic_acceptance import (
-    MIN_COMPOUND_DOCUMENTS,
     MIN_COMPOUND_PROBABILITY,
     MIN_DOCUMENTS,
-    MIN_PROBABILITY,
+    MIN_REVIEWED,
+    UNREVIEWED_PROBABILITY,
     select_confident_terms,
 )
 from lexicon.concepts.formats import format_concept_file
@@ -52,7 +53,7 @@ def selected(*candidates: Term) -> list[str]:
 
 
 def test_a_confident_candidate_is_selected() -> None:
-    shale_gas = make_candidate("shale gas", MIN_PROBABILITY["en"], 12, MIN_DOCUMENTS["en"])
+    shale_gas = make_candidate("shale gas", UNREVIEWED_PROBABILITY["en"], 12, MIN_DOCUMENTS["en"])
     assert selected(SHALE_GAS, shale_gas) == ["页岩气", "shale gas"]
 
 
@@ -63,7 +64,7 @@ def test_a_confident_candidate_is_selected() -> None:
         make_candidate("页岩气", neighbour_count=0),  # a label, in no sentence
         make_candidate("页岩气", neighbour_count=18),  # a fragment
         make_candidate("柴永安"),
-        replace(SHALE_GAS, score=MIN_PROBABILITY["zh"] - 0.01),
+        replace(SHALE_GAS, score=UNREVIEWED_PROBABILITY["zh"] - 0.01),
         replace(SHALE_GAS, document_count=MIN_DOCUMENTS["zh"] - 1),
         replace(SHALE_GAS, status=TermStatus.DEFERRED),
         replace(SHALE_GAS, version=1),  # a reviewer has taken it back
@@ -88,7 +89,9 @@ def test_a_confident_candidate_is_selected() -> None:
         make_candidate("Milošević"),
         make_candidate("21st century"),
         make_candidate("three standards"),
-        make_candidate("environmental conditions"),
+        make_candidate("Henry VIII"),
+        make_candidate("一台服务器"),
+        make_candidate("kilowatt hours"),
     ],
 )
 def test_other_candidates_wait_for_a_reviewer(term: Term) -> None:
@@ -105,7 +108,6 @@ def test_a_frequent_compound_of_a_small_corpus_is_selected() -> None:
         replace(CONGRESS, text="查看茶业大会"),
         replace(CONGRESS, text="congress of tea"),
         replace(CONGRESS, score=MIN_COMPOUND_PROBABILITY - 0.01),
-        replace(CONGRESS, document_count=MIN_COMPOUND_DOCUMENTS - 1),
         replace(CONGRESS, document_count=CONGRESS.frequency),  # once a document, as lines of a page layout
         make_candidate(CONGRESS.text, 0.65, 7, 4, 2, per_million=300),
         make_candidate(CONGRESS.text, 0.65, per_million=50),  # the same number in a large corpus
@@ -156,6 +158,53 @@ def test_a_fragment_of_an_accepted_term_is_not_selected() -> None:
     swarm = make_candidate("粒子群", frequency=12)
     assert selected(swarm) == [swarm.text]
     assert select_confident_terms([swarm], base_segmenter(), [accepted]) == []
+
+
+def test_a_plural_is_no_second_term() -> None:
+    acids, acid = make_candidate("fatty acids"), make_candidate("fatty acid")
+    assert selected(acids, acid) == [acids.text]
+    assert select_confident_terms([acids], base_segmenter(), [replace(acid, status=TermStatus.ACCEPTED)]) == []
+
+
+FILLER = "这里介绍今年各地的生产情况。" * 60
+
+
+@pytest.mark.parametrize(
+    ("candidate", "text"),
+    [
+        ("卡帕西", f"{FILLER}卡帕西表示，{FILLER}"),
+        ("双马尾", f"{FILLER}记者双马尾在{FILLER}"),
+        ("steve jobs", f"{FILLER} Steve Jobs {FILLER}"),
+        ("校对者编号", f"{FILLER}校对者编号：甲。"),
+        ("荣誉推出", f"荣誉推出。{FILLER}"),
+    ],
+)
+def test_articles_show_names_and_parts_of_a_template(candidate: str, text: str) -> None:
+    words = [make_candidate(candidate)]
+    other_text = f"{FILLER}在{candidate}中{FILLER}"
+    assert select_confident_terms(words, base_segmenter(), [], [other_text] * 3) == words
+    assert select_confident_terms(words, base_segmenter(), [], [text] * 3) == []
+
+
+def test_names_of_authors_are_not_selected() -> None:
+    words = [make_candidate("云岭茶讯")]
+    assert select_confident_terms(words, base_segmenter(), authors=["本报记者 李明"]) == words
+    assert select_confident_terms(words, base_segmenter(), authors=["本报记者 李明 云岭茶讯"]) == []
+
+
+@pytest.mark.parametrize(
+    ("rejected_count", "probability"), [(0, 0.82), (MIN_REVIEWED, math.inf), (2, math.inf), (1, 0.82)]
+)
+def test_decisions_of_reviewers_set_the_probability(rejected_count: int, probability: float) -> None:
+    reviewed = [make_candidate(f"页岩气{chr(0x4E00 + n)}井", 0.95) for n in range(2 * MIN_REVIEWED)]
+    decided = [
+        replace(term, status=TermStatus.REJECTED if n < rejected_count else TermStatus.ACCEPTED)
+        for n, term in enumerate(reviewed)
+    ]
+    candidates = [make_candidate("储层改造", score) for score in (0.82, 0.99)]
+    accepted = select_confident_terms(candidates[:1], base_segmenter(), decided)
+    assert bool(accepted) == (probability == 0.82)
+    assert bool(select_confident_terms(candidates[1:], base_segmenter(), decided)) == (probability < 1)
 
 
 def test_terms_are_added_to_the_latest_version() -> None:

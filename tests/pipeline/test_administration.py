@@ -13,7 +13,7 @@ from docstore.store import Store
 from domain.errors import LexiconError
 from domain.frontier import NewUrl, StoredRobots, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
-from domain.review import ReviewDecisionKind
+from domain.review import ReviewDecisionKind, TermQuery
 from domain.run import RunHistory, RunState, RunSummary, StageSummary
 from domain.search_log import LoggedSearch
 from domain.term import Term, TermStatus
@@ -108,13 +108,14 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:
     review, table = StoreSiteBackend(engine).review, engine.store.lexicons
+    queue = engine.store.review_queue
     review.propose("可燃冰", "anna")
-    assert table.find_terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
+    assert queue.find_page(TermQuery(text="可燃冰"))[0] == 1
     table.replace_candidates([Term("页岩气", 5.0, 3, 2)])
-    assert table.find_terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1  # mining the articles does not forget it
+    assert queue.find_page(TermQuery(text="可燃冰"))[0] == 1  # mining the articles does not forget it
     review.decide(["可燃冰"], TermStatus.ACCEPTED, "anna")
     review.propose("可燃冰", "anna")
-    assert table.find_terms(TermStatus.ACCEPTED, "可燃冰")[0] == 1
+    assert queue.find_page(TermQuery(TermStatus.ACCEPTED, "可燃冰"))[0] == 1
     for unfit in ("", " ", "\n", "x" * 300):
         with pytest.raises(LexiconError):
             review.propose(unfit, "anna")

@@ -1,6 +1,6 @@
 """Terms that a run publishes without a reviewer: marks, guard, revert, and what reviewers decide meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from lexicon.settings import LexiconSettings
 from pipeline import stages
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
+from pipeline.demo.featured import load_articles
 from pipeline.engine import Engine
 from pipeline.lexicon_stage import lexicon_update
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
@@ -21,6 +22,7 @@ from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings
 from tests.builders import keep_page, make_candidate
+from text.folding import word_key
 
 CANDIDATES = [make_candidate("页岩气"), make_candidate("水平井压裂"), make_candidate("作业", 0.5)]
 CONFIDENT = {"页岩气", "水平井压裂"}
@@ -135,6 +137,30 @@ def test_a_harmful_version_is_not_published_and_raises_an_alert(
     monkeypatch.setattr(lexicon_update, "create_domain_segmenter", create)
     publish_confident_terms(engine)
     assert published(engine) == CONFIDENT and evaluate_rules(collect_inputs(engine)) == []
+
+
+def save_articles(engine: Engine, texts: Sequence[tuple[str, str]]) -> None:
+    for title, body in texts:
+        url = f"http://b.test/{title}"
+        keep_page(engine.store, url, url.encode())
+        article = Article(url, title, body, language="zh")
+        engine.store.articles.save([PageExtraction(page, article) for page in engine.store.articles.iter_pending()])
+
+
+def test_a_second_run_accepts_only_what_new_articles_bring(tmp_path: Path) -> None:
+    texts = [(article.title, "\n".join(article.paragraphs)) for article in load_articles()]
+    settings = Settings(tmp_path, lexicon=LexiconSettings(depth=10))
+    with Engine(settings, NullProgress()) as engine:
+        save_articles(engine, texts[:-30])
+        stages.update_lexicon(engine)
+        first = published(engine)
+        assert len(first) > 10  # more than the review lists
+        stages.mine_candidates(engine)
+        assert publish_confident_terms(engine) == () and published(engine) == first
+        save_articles(engine, texts[-30:])
+        stages.update_lexicon(engine)
+        new_text = word_key("".join(body for _, body in texts[-30:]))
+        assert all(word_key(term) in new_text for term in published(engine) - first)
 
 
 def test_a_term_that_cuts_a_published_term_apart_is_left_out_with_its_reason(engine: Engine) -> None:

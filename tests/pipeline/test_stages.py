@@ -18,6 +18,7 @@ from domain.errors import LexiconError, PlumblineError, StoreError
 from domain.operation import Change
 from domain.outcome import Reason, Stage, StageReport
 from domain.page_diagnosis import PageRemedy
+from domain.review import TermQuery
 from domain.term import TermStatus
 from indexer.settings import IndexSettings
 from pipeline import stages
@@ -162,7 +163,7 @@ def test_refresh_of_a_page_that_was_never_seen(chain: Chain) -> None:
 def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None:
     """Accepted and published as on the review page; only the documents with the term are segmented again."""
     actions = StoreSiteBackend(chain.engine)
-    assert actions.find_terms(None, TERM, 0, 5)[0] >= 1
+    assert actions.find_page(TermQuery(None, TERM))[0] >= 1
     before = chain.engine.store.lexicons.latest_version()
     actions.review.decide([TERM], TermStatus.ACCEPTED, "anna")
     assert actions.review.store.review_queue.unpublished_change_counts() == (1, 0, 0)

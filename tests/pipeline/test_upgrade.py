@@ -11,6 +11,7 @@ import pytest
 
 from docstore.schema import SCHEMA_VERSION
 from docstore.schema_state import SchemaState
+from domain.review import TermQuery
 from domain.term import TermStatus
 from indexer.solr_index import current_collection
 from locks.file_locks import stage_lock
@@ -48,7 +49,7 @@ def schema_version(vertical: LocalVertical) -> int:
 def contents(vertical: LocalVertical) -> tuple[int, list[str], int]:
     """Return the number of articles, the accepted terms, and the number of published lexicon versions."""
     with open_store(load_settings(vertical.config)) as store:
-        accepted = [term.text for term in store.lexicons.find_terms(TermStatus.ACCEPTED)[1]]
+        accepted = [term.text for term in store.review_queue.find_page(TermQuery(TermStatus.ACCEPTED, limit=1000))[1]]
         return store.articles.count(), accepted, len(store.lexicons.list_versions())
 
 
