@@ -2,6 +2,9 @@
 
 An accepted relation is stored with its terms (`ReviewHistory`) and its proposal is hidden. If the acceptance is undone,
 the proposal is open again. An accepted pair of related terms stays in this table.
+
+If reviewers reject more than half of the proposals of a pattern, it is paused: none of its proposals is added or listed
+with the others. Decisions on its pending proposals resume it.
 """
 
 import json
@@ -31,6 +34,10 @@ BATCH_SIZE = 200
 NEXT_RELATED_TERM_KEY = "related_next"
 SEARCH_STATE_KEYS = ("relations_lexicon", "relations_until")
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
+
+MIN_DECISIONS = 10  # decided proposals of a pattern from which it can be paused
+MIN_ACCEPTED_SHARE = 0.5
+TABLES = relation_proposals.outerjoin(terms, terms.c.text == relation_proposals.c.term)
 
 OPERATION_BY_STATE: Mapping[ProposalState, str] = {
     ProposalState.ACCEPTED: "relation_accept",
@@ -84,7 +91,8 @@ class RelationTable:
         return new_count
 
     def _insert_missing(self, connection: Connection, proposals: Iterable[RelationProposal]) -> int:
-        rows = [_row_of_proposal(proposal) for proposal in proposals]
+        paused = _find_paused(connection)
+        rows = [_row_of_proposal(proposal) for proposal in proposals if proposal.relation.pattern not in paused]
         return sum(
             self._database.insert_missing(connection, relation_proposals, some_rows)
             for some_rows in batched(rows, BATCH_SIZE)
@@ -127,29 +135,32 @@ class RelationTable:
                 rows = connection.execute(query).all()
             yield from map(_proposal_from_row, rows)
 
-    def list_open(self, limit: int) -> tuple[int, list[RelationProposal]]:
-        """Return the number of open proposals between accepted terms, and the best `limit` of them."""
+    def paused_patterns(self) -> dict[str, tuple[int, int]]:
+        """Return the paused patterns with their numbers of accepted and of decided proposals."""
+        with self._database.read() as connection:
+            return _find_paused(connection)
+
+    def list_open(self, limit: int, pattern: str = "") -> tuple[int, list[RelationProposal]]:
+        """Return the number of open proposals between accepted terms, and the best `limit` of them.
+
+        Args:
+            limit: Maximum number of proposals to return.
+            pattern: Only proposals of this pattern; "" for all patterns that are not paused.
+        """
         other_terms = terms.alias("other_terms")
         term, kind, other = (relation_proposals.c[name] for name in ("term", "kind", "other"))
-        stored_words = case(
-            (kind == RelationKind.BROADER, terms.c.broader),
-            (kind == RelationKind.RELATED, terms.c.broader + terms.c.synonyms),
-            else_=terms.c.synonyms,
-        )
-        is_new = and_(
-            _lacks_word(stored_words, other),
-            or_(kind != RelationKind.RELATED, _lacks_word(other_terms.c.broader + other_terms.c.synonyms, term)),
-        )
+        is_unrelated = _lacks_word(other_terms.c.broader + other_terms.c.synonyms, term)
         needs_known_terms = kind.in_((RelationKind.BROADER, RelationKind.RELATED))
         is_known = or_(~needs_known_terms, other_terms.c.status == TermStatus.ACCEPTED)
-        tables = relation_proposals.join(terms, terms.c.text == term)
         query = (
             select(relation_proposals)
-            .select_from(tables.outerjoin(other_terms, other_terms.c.text == other))
+            .select_from(TABLES.outerjoin(other_terms, other_terms.c.text == other))
             .where(relation_proposals.c.state == ProposalState.PROPOSED, terms.c.status == TermStatus.ACCEPTED)
-            .where(is_known, is_new)
+            .where(is_known, _lacks_word(STORED_WORDS, other), or_(kind != RelationKind.RELATED, is_unrelated))
         )
         with self._database.read() as connection:
+            patterns = relation_proposals.c.pattern
+            query = query.where(patterns == pattern if pattern else patterns.not_in(_find_paused(connection)))
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
             rows = connection.execute(query.order_by(*BEST_FIRST).limit(limit)).all()
         return total, [_proposal_from_row(row) for row in rows]
@@ -198,6 +209,31 @@ class RelationTable:
                 ids = [row.operation_id for row in rows if values.items() <= json.loads(row.after).items()]
                 mark_undone(self._database, connection, ids, call.operation_id)
         return Change(subject, {**values, "state": state}, None if state is ProposalState.PROPOSED else values)
+
+
+STORED_WORDS: ColumnElement[str] = case(
+    (relation_proposals.c.kind == RelationKind.BROADER, terms.c.broader),
+    (relation_proposals.c.kind == RelationKind.RELATED, terms.c.broader + terms.c.synonyms),
+    else_=terms.c.synonyms,
+)
+"""SQL expression: JSON lists of words of the term that make a proposal superfluous."""
+
+
+def _find_paused(connection: Connection) -> dict[str, tuple[int, int]]:
+    state, pattern = relation_proposals.c.state, relation_proposals.c.pattern
+    is_stored = ~_lacks_word(STORED_WORDS, relation_proposals.c.other)
+    is_accepted_edit = and_(
+        state == ProposalState.PROPOSED, relation_proposals.c.kind != RelationKind.RELATED, is_stored
+    )
+    is_accepted = or_(state == ProposalState.ACCEPTED, is_accepted_edit)
+    accepted_count = func.sum(case((is_accepted, 1), else_=0))
+    query = select(pattern, accepted_count, func.count()).select_from(TABLES)
+    query = query.where(or_(is_accepted, state == ProposalState.REJECTED)).group_by(pattern).order_by(pattern)
+    return {
+        name: (accepted, decided)
+        for name, accepted, decided in connection.execute(query)
+        if decided >= MIN_DECISIONS and accepted < MIN_ACCEPTED_SHARE * decided
+    }
 
 
 def _lacks_word(words: ColumnElement[str], word: ColumnElement[str]) -> ColumnElement[bool]:

@@ -28,13 +28,16 @@ def show_relations() -> BaseResponse:
     """Show the best proposals, and the form that undoes the last decision.
 
     The URL names the decision (`act`), or the proposal (`kind`, `term` and `other`) if it was not an edit of a term.
+    `pattern` in the URL shows the proposals of one pattern, also if it is paused.
     """
-    relations = current_site().store.relations
-    total, proposals = relations.list_open(MAX_PROPOSALS)
+    relations, pattern = current_site().store.relations, request.args.get("pattern", "")[:MAX_TERM_CHARS]
+    total, proposals = relations.list_open(MAX_PROPOSALS, pattern)
     return render_page(
         "review_relations.html",
         total=total,
         proposals=proposals,
+        pattern=pattern,
+        paused=relations.paused_patterns(),
         usage_by_renaming=fetch_renaming_usage(current_site().solr, proposals),
         accepted=relations.list_decided(ProposalState.ACCEPTED, MAX_DECIDED),
         rejected=relations.list_decided(ProposalState.REJECTED, MAX_DECIDED),
@@ -55,6 +58,8 @@ def decide_relation() -> BaseResponse:
     if kind_name not in set(RelationKind) or decision not in set(ProposalState):
         abort(400)
     kind, url_params = RelationKind(kind_name), dict[str, Any](position=form.get("position", 0, type=int))
+    if pattern := form.get("pattern"):
+        url_params["pattern"] = pattern
     try:
         review_decision: ReviewDecision | None = None
         if decision == ProposalState.ACCEPTED:

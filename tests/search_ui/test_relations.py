@@ -82,6 +82,20 @@ def test_rejected_relations_are_listed_apart_and_can_be_opened_again(client: Fla
     assert shown(page) == ["烃类", "methane"] and not page.select("#rejected")
 
 
+def test_a_paused_pattern_is_named_and_its_proposals_can_be_decided(client: FlaskClient, held: MemorySite) -> None:
+    token = sign_in(client)
+    found = [TermRelation(RelationKind.EQUIVALENT, "甲烷", f"name {n}", "gloss", 0.7, EVIDENCE) for n in range(10)]
+    held.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0) for relation in found], [], 1, 1.0)
+    for relation in found:
+        page = decide(client, token, "rejected", "equivalent", relation.other)
+    assert shown(page) == ["烃类"] and "采纳了 0 条" in page.select_one(".paused").text
+    page = BeautifulSoup(client.get(page.select_one(".paused a")["href"]).text, "lxml")
+    assert shown(page) == ["methane"]
+    sent = {field["name"]: field["value"] for field in page.select("#relations form input")} | {"decision": "accepted"}
+    answer = client.post(f"{PAGE}/decide", data=sent)
+    assert "pattern=gloss" in answer.headers["Location"]
+
+
 def test_a_cycle_is_one_clear_error(client: FlaskClient, held: MemorySite) -> None:
     held.review.apply(ReviewDecisionKind.RELATE, [TermEdit("烃类", broader_terms=("甲烷",))], "ann")
     token = sign_in(client)
