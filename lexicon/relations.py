@@ -50,14 +50,21 @@ _BROADER = rf"{_QUOTES}(?P<broader>{_TERM}){_QUOTES}"
 _PHRASES_ZH = (
     ("and_other", rf"{_LIST_BEFORE}等{_COUNT_ZH}{_BROADER}{_END_ZH}"),
     ("and_other", rf"{_LIST_BEFORE}(?:以?及|和|与|或)其[他它]{_COUNT_ZH}{_BROADER}{_END_ZH}"),
-    ("such_as", rf"{_BROADER}[，,（(]?(?:例如|比如|诸如|如|(?<=[，,（(])包括)[:：]?{_LIST_AFTER_ZH}"),
-    ("divided", rf"{_BROADER}(?:一般|主要|通常)?(?:可以?)?(?:划?分为|分成)[:：]?{_LIST_AFTER_ZH}"),
+    (
+        "such_as",
+        rf"{_BROADER}[，,（(]?(?:例如|比如|诸如|如|(?<=[，,（(])包括(?!{_NOT_END_ZH}*在内))[:：]?{_LIST_AFTER_ZH}",
+    ),
+    ("divided", rf"(?<![按据照依]){_BROADER}(?:一般|主要|通常)?(?:可以?)?(?:划?分为|分成)[:：]?{_LIST_AFTER_ZH}"),
     (
         "kind_of",
         rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:就|其实|通常|一般|也|均|都)?(?:是|属于|为|作为)"
-        rf"(?:最|较|非常)?[^，,。；;：:]{{0,6}}?一[种类项个门款]{_NOT_END_ZH}{{0,25}}{_BROADER}{_CLAUSE_END_ZH}",
+        rf"(?:最|较|非常)?[^的不非没未，,。；;：:]{{0,6}}?一[种类项个门款]{_NOT_END_ZH}{{0,25}}{_BROADER}"
+        rf"{_CLAUSE_END_ZH}",
     ),
-    ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴)"),
+    (
+        "kind_of",
+        rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴){_CLAUSE_END_ZH}",
+    ),
     ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?属于{_BROADER}{_CLAUSE_END_ZH}"),
 )
 _VERB_AFTER_EN = (
@@ -186,7 +193,7 @@ class RelationFinder:
         spans, keys = [(start, end) for start, end, _ in matches], [match.key for match in matches]
         relations = [*self._iter_heads(keys, sentence), *self._iter_glosses(sentence)]
         if len(keys) > 1:
-            relations += self._iter_phrases(_mask(sentence, spans), keys, sentence)
+            relations += self._iter_phrases(_mask(sentence, spans), spans, keys, sentence)
         if keys and has_renaming_cue(sentence):
             relations += self._iter_renamings(_mask(sentence, spans), keys, spans, sentence)
         best = sorted(relations, key=lambda relation: -relation.score)
@@ -198,14 +205,19 @@ class RelationFinder:
             if head := self._head_by_term.get(term):
                 yield _relation(RelationKind.BROADER, term, head, "head", sentence)
 
-    def _iter_phrases(self, masked_sentence: str, keys: Sequence[str], sentence: str) -> Iterator[TermRelation]:
+    def _iter_phrases(
+        self, masked_sentence: str, spans: Sequence[tuple[int, int]], keys: Sequence[str], sentence: str
+    ) -> Iterator[TermRelation]:
         language, terms = language_of_term(sentence), [self.term_by_key[key] for key in keys]
         for phrase in _PHRASES_BY_LANGUAGE[language]:
             for match in phrase.regex.finditer(masked_sentence):
                 index = masked_sentence.count(_TERM, 0, match.start("broader"))
                 broader = terms[index]
-                if phrase.name == "such_as" and language == "en" and not keys[index].endswith("s"):
-                    continue  # "neighbours in the periodic table such as lead"
+                is_single_head = keys[index].endswith("s") and not _PREPOSITIONS_EN.search(broader)
+                if phrase.name == "such_as" and language == "en" and not is_single_head:
+                    continue  # "neighbours in the periodic table such as lead", "birds of wetlands such as marshes"
+                if _is_name_en(sentence, *spans[index]):
+                    continue  # "Microsoft Teams such as captions"
                 for offset in _iter_narrower_offsets(match, language):
                     term = terms[masked_sentence.count(_TERM, 0, offset)]
                     if not _is_same_or_narrower(broader, term):
@@ -352,6 +364,11 @@ def _iter_list_before(text: str, end: int, syntax: _ListSyntax) -> Iterator[int]
         if not is_item:
             return
         end -= len(part) + len(parts[index - 1])
+
+
+def _is_name_en(sentence: str, start: int, end: int) -> bool:
+    """Return True if the last word of an English term has a capital within its sentence: a name, not a kind."""
+    return start > 0 and sentence[start:end].split(" ")[-1].istitle()
 
 
 def _is_same_or_narrower(term: str, other: str) -> bool:
