@@ -17,7 +17,6 @@ MIN_SENTENCE_CHARS = 8
 MAX_SENTENCE_CHARS = 600
 MAX_ARTICLES_PER_TERM = 500
 MAX_CANDIDATES_PER_TERM = 3
-HEAD_CHARS = 2  # at the end of a Chinese term; they name the kind of thing that it is
 
 _BRACKETS = r"(?:\s*+[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
@@ -37,7 +36,6 @@ _CUES_ZH = {
         r"(?!\s*\d|其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认|使用|用)"
     ),
     "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
-    "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
     "has_purpose": (
         r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|描述|提供|允许|包含|包括|定义了?|使(?!用)|将(?![在会被由于])|"
         r"能够|可让|可使|确定|指定|控制)"
@@ -66,10 +64,8 @@ _CUES_EN = {
         r"(?:called|known as|termed|referred to as|named|call this|call it|defined as)\s+(?:an?\s+|"
         r"the\s+)?{quotes}?{term}"
     ),
-    "apposition": r"{term}{brackets}(?:,| [—–-])\s*(?:or\s+)?(?:which (?:is|are)\s+)?(?:an?|the|any|those)\s",
     "gloss_after": r"{term}\s*\((?=[a-z]+\s)[^()]{{12,}}\)",
     "gloss_before": r"\w\s*\((?:(?:its|an?|the|or|called|known as|termed)\s+)*{quotes}?{term}{quotes}?\)",
-    "or_alias": r"\bor\s+(?:an?\s+|the\s+)?{quotes}?{term}{quotes}?\s*(?:[,)(;.]|$)",
     "entry": r"{prefix}{term}{after}\s*:\s*\S",
 }
 _TRAITS_ZH = {
@@ -77,11 +73,8 @@ _TRAITS_ZH = {
     "ends_with_colon": r"[：:]\s*$",
     "refers_elsewhere": r"(?:参见|请参阅|参考|详见|有关.{0,30}信息|更多信息|本节|本文|规定的.{0,8}$)",
     "addresses_reader": r"您|我们|你|请",
-    "points_back": r"^\s*(?:此|该|这|其|但|如果|若|在|当|因此|例如)",
-    "negation": r"不是|不能|无法|没有|不会",
     "evaluates": r"[是为][^，。]{0,12}(?:重要|关键|核心|主要|最)|之一|唯一",
     "noun_modifier": r"的[^的，。]{1,14}[。.；;]?\s*$",
-    "code": r"[A-Za-z_]\.[A-Za-z_]|[{}<>=`]",
 }
 _TRAITS_EN = {
     "question": r"\?",
@@ -109,7 +102,6 @@ _WORDS_AFTER_EN = re.compile(
 
 _CUES_OF_KIND = ("states_meaning", "is_kind", "is_the")
 _PLACEHOLDER = "\ue000"  # a private-use character that stands for the term
-_PREDICATE_ZH = re.compile(f"{_PLACEHOLDER}[^，。{_PLACEHOLDER}]*?[是为]([^。；;]*)")
 
 
 def _compile_cues(cues: Mapping[str, str], prefix: str) -> Mapping[str, re.Pattern[str]]:
@@ -236,22 +228,10 @@ def definition_features(term: str, sentence: str, previous_text: str = "") -> di
     # After a heading or title that is mainly the term, a sentence that says what it is. Training has no such texts.
     is_after_heading = 2 * len(term) >= len(previous_text) and pattern.search(previous_text) is not None
     features["heads_section"] = float(is_after_heading and any(features.get(name) for name in _CUES_OF_KIND))
-    features["kind_with_clause"] = features["is_kind"] * features["noun_modifier" if is_chinese else "relative_clause"]
     if is_chinese:
         features["is_label"] = float(not term[-1].isascii() and sentence[match.end() : match.end() + 1].isspace())
-        features["shares_head"] = float(_shares_head(term, masked_sentence))
     features |= _boundary_features(sentence, match, is_chinese)
     return features
-
-
-def _shares_head(term: str, masked_sentence: str) -> bool:
-    """Return whether the sentence says that the term is a kind of its own head: 匿名类型是…的类型."""
-    predicate = _PREDICATE_ZH.search(masked_sentence)
-    head = re.escape(term[-HEAD_CHARS:])
-    return (
-        predicate is not None
-        and re.search(rf"[的种个类项][^，。的]{{0,8}}{head}(?:[，。；;]|$)", predicate[1]) is not None
-    )
 
 
 @lru_cache(maxsize=1024)

@@ -13,13 +13,14 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from benchmarks.definition_sets import GOOD_LABEL, TRAINING_SETS, LabelledTerm, read_labelled_terms
+from benchmarks.definition_sets import GOOD_LABEL, TRAINING_SETS, LabelledTerm, read_terms
 from benchmarks.results import SHARED
 from lexicon import definition_weights
 from lexicon.definitions import definition_features
 
 PRIOR_PRECISION = 2.0  # inverse variance of each weight around its prior
 FOLDS = 5
+THRESHOLDS = np.arange(0.1, 0.7, 0.02)  # that are compared
 REPETITIONS = 20  # of the cross-validation, with other folds
 # The training halves have few definitions, so that rare cues would get no weight without a prior.
 PRIOR_WEIGHTS = {
@@ -32,10 +33,8 @@ PRIOR_WEIGHTS = {
     "entry": 1.0,
     "has_purpose": 0.7,
     "named_at_end": 1.5,
-    "apposition": 0.5,
     "gloss_after": 1.5,
     "gloss_before": 1.5,
-    "shares_head": 0.5,
     "heads_section": 3.7,  # the sets have no headings, so that this stays
     "starts_with_term": 0.5,
     "relative_clause": 0.5,
@@ -46,7 +45,6 @@ PRIOR_WEIGHTS = {
     "refers_elsewhere": -0.5,
     "addresses_reader": -0.5,
     "points_back": -0.7,
-    "negation": -0.5,
     "evaluates": -1.0,
     "is_label": -1.0,
     "past_tense": -1.0,
@@ -58,7 +56,7 @@ def main() -> None:
     """Write lexicon/definition_weights.py."""
     weights, thresholds = {}, {}
     for name in TRAINING_SETS:
-        terms = [term for term in read_labelled_terms(SHARED, name) if term.is_training_half]
+        terms = [term for term in read_terms(SHARED, name) if term.is_training_half]
         language = name[:2]
         weights[language], thresholds[language] = learn_weights(terms)
         print(name, len(terms), "terms, threshold", thresholds[language])
@@ -84,7 +82,7 @@ def learn_weights(terms: Sequence[LabelledTerm]) -> tuple[dict[str, float], floa
     labels = np.array([label for _, _, label in samples])
     # Half a definition is no example of either kind.
     is_clear, targets = labels != 1, labels == GOOD_LABEL
-    means = np.zeros((REPETITIONS, len(candidates())))
+    means = np.zeros((REPETITIONS, len(THRESHOLDS)))
     logits = np.zeros((REPETITIONS, len(samples)))
     for repetition in range(REPETITIONS):
         shuffled_groups = np.random.default_rng(repetition).permutation(len(terms))[groups]
@@ -92,10 +90,10 @@ def learn_weights(terms: Sequence[LabelledTerm]) -> tuple[dict[str, float], floa
             train = train[is_clear[train]]
             logits[repetition, test] = matrix[test] @ fit_weights(names, matrix[train], targets[train])
         probabilities = expit(logits[repetition])
-        means[repetition] = [mean_of_precision_and_silence(groups, labels, probabilities, t) for t in candidates()]
+        means[repetition] = [mean_of_precision_and_silence(groups, labels, probabilities, t) for t in THRESHOLDS]
     mean_by_threshold = means.mean(axis=0)
     best = mean_by_threshold.max()
-    threshold = float(np.median(candidates()[mean_by_threshold >= best - 1e-9]))
+    threshold = float(np.median(THRESHOLDS[mean_by_threshold >= best - 1e-9]))
     print(f"cross-validated mean {best:.3f}")
     weights = fit_weights(names, matrix[is_clear], targets[is_clear])
     # Of the best sentence of a term in the folds that the weights have not seen, the score is the share of definitions.
@@ -105,11 +103,6 @@ def learn_weights(terms: Sequence[LabelledTerm]) -> tuple[dict[str, float], floa
     weights = weights * scale + shift * (np.array(names) == "bias")
     threshold = float(expit(logit(threshold) * scale + shift))
     return dict(zip(names, np.round(weights, 3).tolist(), strict=True)), round(threshold, 3)
-
-
-def candidates() -> np.ndarray:
-    """Return the thresholds that are compared."""
-    return np.arange(0.1, 0.7, 0.02)
 
 
 def fit_weights(names: Sequence[str], matrix: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -130,30 +130,10 @@ def _chosen_definition(term: str, choice: DefinitionChoice, source_state: str) -
 
 
 def _row_of_definition(definition: Definition) -> dict[str, Any]:
-    return {
-        "term": sanitize_text(definition.term),
-        "url_id": definition.url_id,
-        "language": definition.language,
-        "sentence": sanitize_text(definition.sentence),
-        "url": definition.url,
-        "title": sanitize_text(definition.title),
-        "published": definition.published,
-        "score": definition.score,
-        "found_at": definition.found_at,
-        "needs_recheck": int(definition.needs_recheck),
-    }
+    values = {column.name: getattr(definition, column.name) for column in definitions.columns}
+    texts = {name: sanitize_text(value) for name, value in values.items() if isinstance(value, str)}
+    return {**values, **texts, "needs_recheck": int(definition.needs_recheck)}
 
 
 def _definition_from_row(row: Row[Any]) -> Definition:
-    return Definition(
-        row.term,
-        row.language,
-        row.sentence,
-        row.url_id,
-        row.url,
-        row.title,
-        row.published,
-        row.score,
-        row.found_at,
-        bool(row.needs_recheck),
-    )
+    return Definition(**{**row._mapping, "needs_recheck": bool(row.needs_recheck)})

@@ -40,11 +40,6 @@ class QuotedDefinition:
     copy_date: str = ""
 
 
-def fetch_definitions(site: SiteServices, text: str) -> list[QuotedDefinition]:
-    """Fetch the definitions of a term for readers, best first. Raises what `SolrBackend.select` raises."""
-    return quote_definitions(site, site.backend.public_definitions([text])[text])
-
-
 def quote_definitions(site: SiteServices, definitions: Sequence[Definition]) -> list[QuotedDefinition]:
     """Fetch the articles of definitions. Raises what `SolrBackend.select` raises."""
     doc_ids = [document_id(definition.url) if definition.url else "" for definition in definitions]

@@ -25,7 +25,7 @@ from search_ui.query.search_request import SOLR_FIELD_BY_FILTER, SearchRequest
 from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params, terms_facet, values_facet
 from search_ui.services.articles import DATED, NEWEST_FIRST, SUMMARY_FIELDS
-from search_ui.services.definitions import QuotedDefinition, fetch_definitions
+from search_ui.services.definitions import QuotedDefinition, quote_definitions
 from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -272,7 +272,7 @@ class PublishedTerm:
     @cached_property
     def definitions(self) -> list[QuotedDefinition]:
         """The definitions of the term, best first."""
-        return fetch_definitions(self.site, self.term.text)
+        return quote_definitions(self.site, self.site.backend.public_definitions([self.term.text])[self.term.text])
 
     @property
     def narrower(self) -> Sequence[GlossaryTerm]:

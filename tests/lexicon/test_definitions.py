@@ -45,11 +45,6 @@ def test_a_term_in_brackets_is_defined_before_them() -> None:
     assert score_definition("albedo", gloss) > 2 * score_definition("albedo", mention)
 
 
-def test_a_kind_of_the_head_of_the_term_is_the_better_definition() -> None:
-    kind, praise = "匿名类型是由编译器命名的引用类型。", "匿名类型是由编译器命名的常用办法。"
-    assert score_definition("匿名类型", kind) > score_definition("匿名类型", praise)
-
-
 def test_term_without_a_definition_has_none() -> None:
     sentences = ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]
     assert choose_definition("页岩气", [(sentence, "") for sentence in sentences]) is None
