@@ -23,8 +23,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from domain.alert import Alert, AlertKey
+from domain.term import TermStatus
 from pipeline.demo.site import SITE_NAMES, demo_urls
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 
@@ -99,7 +101,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         for language, locale in LANGUAGES.items():
             take_setup_pictures(browser, demo_urls(demo.site_port), locale, folder, f"{language}-setup")
-        open_alerts(demo)
+        prepare_store(demo)
         change_site_and_alert(browser, demo.url)
         take_pictures(browser, demo.url, folder)
         browser.close()
@@ -196,8 +198,8 @@ def take_setup_pictures(browser: Browser, urls: Sequence[str], locale: str, fold
         context.close()
 
 
-def open_alerts(demo: Demo) -> None:
-    """Write two alerts into the store of the demo."""
+def prepare_store(demo: Demo) -> None:
+    """Write two alerts into the store of the demo, accept its published terms and choose their definitions."""
     robots_host, template_host, *_ = (f"{host}:{demo.site_port}" for host in SITE_NAMES)
     with Engine(load_settings(demo.folder / "vertical.toml"), NullProgress()) as engine:
         engine.store.alerts.replace_firing(
@@ -206,6 +208,11 @@ def open_alerts(demo: Demo) -> None:
                 Alert(AlertKey("template", template_host), {"host": template_host, "now": 38, "before": 4}, 0.0),
             ]
         )
+        terms = [term.text for term in engine.store.lexicons.accepted_terms()]
+        review = LexiconReview(engine.store)
+        review.decide(terms, TermStatus.ACCEPTED, ACCOUNT)
+        for term, candidates in engine.store.definitions.find_candidates(terms).items():
+            review.choose_definition(term, candidates[0].sentence, ACCOUNT, None)
 
 
 def take_pictures(browser: Browser, url: str, folder: Path) -> None:

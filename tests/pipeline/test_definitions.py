@@ -132,6 +132,20 @@ def shown(review: LexiconReview) -> list[str]:
     return [definition.sentence for definition in public(review)]
 
 
+@pytest.mark.parametrize("choice", [OTHER, ""])
+def test_terms_without_a_certain_definition_wait_for_a_reviewer(store: Store, choice: str) -> None:
+    for number, text in enumerate([OTHER, OTHER.replace("页岩气", "致密气"), DEFINITION.replace("页岩气", "致密气")]):
+        save_article(store, number, text)
+    add(store, ["页岩气", "致密气", "川南"])
+    publish(store, "页岩气", "致密气", "川南")
+    update_from_sentences(store, None)
+    query = TermQuery(None, needs_definition=True)
+    assert [term.text for term in store.review_queue.find_page(query)[1]] == ["页岩气"]
+    LexiconReview(store).choose_definition("页岩气", choice, "anna", None)
+    assert store.review_queue.find_page(query)[0] == 0
+    assert set(store.definitions.find_public()) == {"页岩气", "致密气"} - ({"页岩气"} if not choice else set())
+
+
 def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: LexiconReview) -> None:
     assert shown(review) == [DEFINITION]
     decision = review.choose_definition("页岩气", OTHER, "anna", 1)
