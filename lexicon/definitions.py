@@ -21,14 +21,18 @@ MAX_CANDIDATES_PER_TERM = 3
 _BRACKETS = r"(?:\s*+[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
 _PREFIX_ZH = rf"^\s*(?:[（(]?[\d一二三四五六七八九十]+[)）.、．]?\s*)?[{_QUOTES}]?"
-_PREFIX_EN = rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?(?:(?:an?|the|in [^,]{{1,40}},(?: an?| the)?)\s+)?[{_QUOTES}]?"
-_CALLED_ZH = r"(?:[^，,。]{0,20}(?:所[称谓]|规定)的?)?"  # 本法所称, 第三条规定的
+_ARTICLE_EN = "(?:an?|the(?: term)?)"
+_PREFIX_EN = (
+    rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?"
+    rf"(?:(?:{_ARTICLE_EN}|(?:as used in|in|for the purposes? of) [^,]{{1,40}},(?: {_ARTICLE_EN})?)\s+)?[{_QUOTES}]?"
+)
+_CALLED_ZH = r"(?:[^，,。]{0,20}(?:所[称谓指述说]|规定|[条款项]中)的?)?"  # 本法所称, 第三条规定的
 _AFTER = rf"[{_QUOTES}]?{_BRACKETS}[{_QUOTES}]?"
 _MEASURE_WORD = r"(?:一(?:种|个|类|项|套|组|款|门|段|份|条|名|次|块|张|部|系列)|某|所有|任何|指)"
 _CUES_ZH = {
     "states_meaning": (
         r"{prefix}{called}{quotes}?{term}{after}\s*+[，,：:]?+\s*+(?:是指|系指|"
-        r"指的是|指(?![出责导示向控定挥数标令明南针])|定义为|意思是|即指)"
+        r"指的是|指(?![出责导示向控定挥数标令明南针派望认引教使点纹])|定义为|意思是|即指)"
     ),
     "is_kind": r"{prefix}{term}{after}\s*+[，,]?+\s*+(?:就|其实|通常|一般|也)?+\s*+(?:是|为)\s*+{measure}",
     "is_other": (

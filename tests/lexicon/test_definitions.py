@@ -19,6 +19,9 @@ from text.mixed_terms import MixedTermMatcher
             "本条例第三条规定的“重大事故”，是指造成十人以上死亡的事故。",
             "重大事故由国务院组织事故调查组调查。",
         ),
+        ("重大事故", "前款中的重大事故，指死亡十人以上的事故。", "重大事故由国务院组织调查。"),
+        ("重大事故", "本条所指重大事故是指死亡十人以上的事故。", "重大事故由国务院组织调查。"),
+        ("vessel", "As used in this Act, the term “vessel” means any craft used on water.", "The vessel left in May."),
         ("驱油", "驱油是指把油层中的原油推向油井的过程。", "驱油（flooding）是其中的一种利用方式。"),
         ("聚集索引", "聚集索引是一种按键值存储数据行的索引。", "非聚集索引是一种与数据行分开存储的索引结构。"),
         (
@@ -58,6 +61,7 @@ def test_term_without_a_definition_has_none() -> None:
         ("开发者", "开发者表示：新版本会在下月发布。"),
         ("开发者", "开发者表示新版本会在下月发布。"),
         ("虚拟机大小调整", "虚拟机大小调整指南"),
+        ("管理员", "管理员指派三种角色给每一个用户。"),
         ("developer", "The developer said that the new version is a fix for three faults."),
         ("developers", "Developers say it is the best version."),
     ],
