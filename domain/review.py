@@ -136,7 +136,7 @@ class TermQuery:
         pattern: Only terms that match this regular expression.
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
         is_definition_outdated: Only terms whose chosen definition is no longer in its article.
-        needs_definition: Only terms with candidates for a definition, of which readers see none until a person chooses.
+        needs_definition: Only terms that a person accepted, with candidates for a definition of which readers see none.
         assigned_to: Only terms that are assigned to this account.
     """
 

@@ -204,7 +204,8 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
     if term_query.needs_definition:
         candidates = select(definitions.c.term).where(IS_CURRENT).group_by(definitions.c.term)
         uncertain_texts = candidates.having(func.max(definitions.c.score) < MIN_PUBLIC_SCORE)
-        query = query.where(terms.c.definition == "", terms.c.text.in_(uncertain_texts))
+        has_no_choice = (terms.c.definition == "") & (terms.c.decided_by != AUTOMATIC_ACTOR)
+        query = query.where(has_no_choice, terms.c.text.in_(uncertain_texts))
     if term_query.assigned_to:
         assigned_texts = select(term_assignments.c.term).where(term_assignments.c.account == term_query.assigned_to)
         query = query.where(terms.c.text.in_(assigned_texts))

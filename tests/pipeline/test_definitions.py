@@ -13,6 +13,7 @@ from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.term import (
+    AUTOMATIC_ACTOR,
     MAX_DEFINITION_CHARS,
     Definition,
     DefinitionSource,
@@ -134,10 +135,12 @@ def shown(review: LexiconReview) -> list[str]:
 
 @pytest.mark.parametrize("choice", [OTHER, ""])
 def test_terms_without_a_certain_definition_wait_for_a_reviewer(store: Store, choice: str) -> None:
-    for number, text in enumerate([OTHER, OTHER.replace("页岩气", "致密气"), DEFINITION.replace("页岩气", "致密气")]):
+    certain = DEFINITION.replace("页岩气", "致密气")
+    for number, text in enumerate([OTHER, certain, *(OTHER.replace("页岩气", name) for name in ("致密气", "煤层气"))]):
         save_article(store, number, text)
     add(store, ["页岩气", "致密气", "川南"])
-    publish(store, "页岩气", "致密气", "川南")
+    add(store, ["煤层气"], by=AUTOMATIC_ACTOR)  # a word: readers do not see it
+    publish(store, "页岩气", "致密气", "煤层气", "川南")
     update_from_sentences(store, None)
     query = TermQuery(None, needs_definition=True)
     assert [term.text for term in store.review_queue.find_page(query)[1]] == ["页岩气"]
