@@ -207,10 +207,6 @@ class ReviewDecision:
     undoes: int | None = None
     undone: bool = False
 
-    def count_with_status(self, status: TermStatus) -> int:
-        """Return the number of terms that have a status after the decision."""
-        return sum(change.after is not None and change.after["status"] == status for change in self.changes)
-
 
 def shorten_terms(terms: Sequence[str]) -> str:
     """Return the first terms of a change as one text."""

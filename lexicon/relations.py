@@ -130,13 +130,8 @@ _VERBS_ZH = re.compile(
 )
 
 
-class _Phrase(NamedTuple):
-    name: str
-    regex: re.Pattern[str]
-
-
 _PHRASES_BY_LANGUAGE = {
-    language: tuple(_Phrase(name, re.compile(regex, re.IGNORECASE)) for name, regex in phrases)
+    language: [(name, re.compile(regex, re.IGNORECASE)) for name, regex in phrases]
     for language, phrases in (("zh", _PHRASES_ZH), ("en", _PHRASES_EN))
 }
 
@@ -209,19 +204,20 @@ class RelationFinder:
         self, masked_sentence: str, spans: Sequence[tuple[int, int]], keys: Sequence[str], sentence: str
     ) -> Iterator[TermRelation]:
         language, terms = language_of_term(sentence), [self.term_by_key[key] for key in keys]
-        for phrase in _PHRASES_BY_LANGUAGE[language]:
-            for match in phrase.regex.finditer(masked_sentence):
+        for pattern, regex in _PHRASES_BY_LANGUAGE[language]:
+            for match in regex.finditer(masked_sentence):
                 index = masked_sentence.count(_TERM, 0, match.start("broader"))
                 broader = terms[index]
                 is_single_head = keys[index].endswith("s") and not _PREPOSITIONS_EN.search(broader)
-                if phrase.name == "such_as" and language == "en" and not is_single_head:
+                if pattern == "such_as" and language == "en" and not is_single_head:
                     continue  # "neighbours in the periodic table such as lead", "birds of wetlands such as marshes"
-                if _is_name_en(sentence, *spans[index]):
+                start, end = spans[index]
+                if start > 0 and sentence[start:end].split(" ")[-1].istitle():
                     continue  # "Microsoft Teams such as captions"
                 for offset in _iter_narrower_offsets(match, language):
                     term = terms[masked_sentence.count(_TERM, 0, offset)]
-                    if not _is_same_or_narrower(broader, term):
-                        yield _relation(RelationKind.BROADER, term, broader, phrase.name, sentence)
+                    if not word_key(broader).endswith(word_key(term)):  # else it is the same or narrower
+                        yield _relation(RelationKind.BROADER, term, broader, pattern, sentence)
 
     def _iter_glosses(self, sentence: str) -> Iterator[TermRelation]:
         for gloss in iter_glosses(sentence):
@@ -364,16 +360,6 @@ def _iter_list_before(text: str, end: int, syntax: _ListSyntax) -> Iterator[int]
         if not is_item:
             return
         end -= len(part) + len(parts[index - 1])
-
-
-def _is_name_en(sentence: str, start: int, end: int) -> bool:
-    """Return True if the last word of an English term has a capital within its sentence: a name, not a kind."""
-    return start > 0 and sentence[start:end].split(" ")[-1].istitle()
-
-
-def _is_same_or_narrower(term: str, other: str) -> bool:
-    """Return True if `term` ends with `other` or is the same: it cannot be broader."""
-    return word_key(term).endswith(word_key(other))
 
 
 def _relation(kind: RelationKind, term: str, other: str, pattern: str, sentence: str) -> TermRelation:

@@ -21,9 +21,10 @@ MIN_DISTINCT_RUNS = 2  # different runs with a common end, if no known term mark
 _HAN = "\u3400-\u9fff"
 _LATIN_TERM = r"[A-Za-z][A-Za-z0-9'’&./+-]*(?: [A-Za-z0-9'’&./+-]+){0,7}"
 _LATIN_IN_BRACKETS = re.compile(
-    rf"([{_HAN}]{{2,40}})\s?[(（]\s?(?:英文|英语|又称|简称)?[:： ]?([^()（）\n]{{2,80}})[)）]"
+    rf"[A-Za-z0-9]?([{_HAN}]{{2,40}})\s?[(（]\s?(?:英文|英语|又称|简称)?[:： ]?([^()（）\n]{{2,80}})[)）]"
 )
-_LATIN_RUN = r"(?<![\w/:.@-])((?:[A-Za-z][\w'’&./+-]{0,30} ){0,5}[A-Za-z][\w'’&./+-]{0,30})"
+_LATIN_WORD = r"[A-Za-z][A-Za-z0-9\u00c0-\u024f'’&./+-]{0,30}"
+_LATIN_RUN = rf"(?<![A-Za-z0-9_/:.@-])((?:{_LATIN_WORD} ){{0,5}}{_LATIN_WORD})"
 _HAN_IN_BRACKETS = re.compile(rf"{_LATIN_RUN}\s?[(（]([{_HAN}]{{2,20}})[)）]")
 _GLOSS_SEPARATOR = re.compile(r"(?:(?<!\s)\s++)?+[,，;；、]\s*+(?:简称|缩写为?|或|aka )?\s*+")
 
@@ -48,6 +49,8 @@ def iter_glosses(text: str) -> Iterator[Gloss]:
 
 def _iter_matches(text: str) -> Iterator[Gloss]:
     for match in _LATIN_IN_BRACKETS.finditer(text):
+        if match[0][0].isascii():
+            continue  # the end of a mixed term: PDC钻头（PDC bit）
         pieces = _GLOSS_SEPARATOR.split(match[2].strip())
         if all(re.fullmatch(_LATIN_TERM, piece) and sum(map(str.isalpha, piece)) > 1 for piece in pieces):
             for piece in pieces:
@@ -74,30 +77,30 @@ def is_translation(text_count: int, glossed_text_count: int) -> bool:
     return text_count >= MIN_GLOSSED_TEXTS and 2 * text_count > glossed_text_count
 
 
-def rank_translations(term: str, matching_glosses: Sequence[Gloss], known_keys: frozenset[str]) -> list[str]:
-    """Return the translations of `term`, most frequent first.
+def rank_translations(
+    term: str, matching_glosses: Sequence[tuple[int, Gloss]], known_keys: frozenset[str]
+) -> list[str]:
+    """Return the translations of `term` on which texts agree (`is_translation`), most frequent first.
 
     Args:
-        matching_glosses: glosses with one side that is or ends with `term`.
+        matching_glosses: glosses with one side that is or ends with `term`, each with the id of its text.
         known_keys: `word_key`s of terms. A run that ends with a longer known term does not translate this one.
     """
-    counts: dict[str, tuple[int, str]] = {}
-    for gloss in matching_glosses:
+    glosses = [gloss for _, gloss in matching_glosses]
+    texts_by_key: dict[str, tuple[str, set[int]]] = {}
+    for text_id, gloss in matching_glosses:
         whole_side, other = (gloss.han, gloss.latin) if gloss.is_han_in_brackets else (gloss.latin, gloss.han)
         if word_key(whole_side) == word_key(term):
-            translation = _translated_suffix(gloss, matching_glosses, known_keys)
+            translation = _translated_suffix(gloss, glosses, known_keys)
         else:
             translation = (
                 whole_side if _longest_known_suffix(gloss, known_keys | {word_key(term)}) == word_key(term) else ""
             )
         if translation and word_key(other):
-            counts[word_key(translation)] = (counts.get(word_key(translation), (0, ""))[0] + 1, translation)
-    return [
-        translation
-        for _, translation in sorted(
-            counts.values(), key=lambda count_and_text: (-count_and_text[0], count_and_text[1])
-        )
-    ]
+            texts_by_key.setdefault(word_key(translation), (translation, set()))[1].add(text_id)
+    glossed_count = len(set[int]().union(*(ids for _, ids in texts_by_key.values())))
+    counts = [(len(ids), text) for text, ids in texts_by_key.values() if is_translation(len(ids), glossed_count)]
+    return [text for _, text in sorted(counts, key=lambda count_and_text: (-count_and_text[0], count_and_text[1]))]
 
 
 def _longest_known_suffix(gloss: Gloss, known_keys: frozenset[str]) -> str:

@@ -81,28 +81,14 @@ class SearchLog:
         A query of a single day, which may be from one person, is therefore not shown to others. Masked queries are
         excluded.
         """
-        query = (
-            select(TYPED_QUERY)
-            .where(searches.c.page == 1, searches.c.masked == 0)
-            .group_by(func.lower(searches.c.query))
-            .having(func.count(day_expression(0).distinct()) >= MIN_POPULAR_DAYS, func.max(searches.c.hits) > 0)
-            .order_by(func.count().desc(), TYPED_QUERY)
-            .limit(limit)
-        )
+        is_popular = func.count(day_expression(0).distinct()) >= MIN_POPULAR_DAYS
         with self._database.read() as connection:
-            return list(connection.scalars(query))
+            return list(connection.scalars(frequent_queries(limit).having(is_popular, func.max(searches.c.hits) > 0)))
 
     def count_queries(self, limit: int) -> list[tuple[str, int]]:
         """Return the `limit` most frequent queries with their number of searches. Masked queries are excluded."""
-        query = (
-            select(TYPED_QUERY, func.count())
-            .where(searches.c.page == 1, searches.c.masked == 0)
-            .group_by(func.lower(searches.c.query))
-            .order_by(func.count().desc(), TYPED_QUERY)
-            .limit(limit)
-        )
         with self._database.read() as connection:
-            return [(row[0], row[1]) for row in connection.execute(query)]
+            return [(query, count) for query, count in connection.execute(frequent_queries(limit))]
 
     def report(self, days: int, utc_offset: int = 0) -> SearchReport:
         """Return the statistics of the last `days` days, including today.
@@ -183,6 +169,12 @@ def latency_percentile(connection: Connection, is_recent: ColumnElement[bool], f
     total = connection.scalar(select(func.count()).where(is_recent)) or 0
     latencies = select(searches.c.latency_ms).where(is_recent).order_by(searches.c.latency_ms)
     return connection.scalar(latencies.offset(max(0, int(fraction * total + 0.5) - 1)).limit(1)) or 0
+
+
+def frequent_queries(limit: int) -> Select[Any]:
+    """Return the SQL query for the most frequent queries with their number of searches, without masked ones."""
+    query = select(TYPED_QUERY, func.count()).where(searches.c.page == 1, searches.c.masked == 0)
+    return query.group_by(func.lower(searches.c.query)).order_by(func.count().desc(), TYPED_QUERY).limit(limit)
 
 
 def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:

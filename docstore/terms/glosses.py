@@ -4,8 +4,9 @@ Pairs are saved when articles are read before indexing, and loaded when a term i
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, or_, select
+from sqlalchemy import Connection, Row, delete, exists, func, or_, select
 
 from docstore.database import Database
 from docstore.schema.article_tables import articles
@@ -43,27 +44,29 @@ class GlossTable:
     def iter_all(self) -> Iterator[tuple[int, Gloss]]:
         """Yield each gloss with its article."""
         with self._database.read() as connection:
-            for row in connection.execute(select(glosses).execution_options(yield_per=ROWS_PER_READ)):
-                yield row.url_id, Gloss(row.han, row.latin, bool(row.han_whole))
+            yield from map(
+                _gloss_from_row, connection.execute(select(glosses).execution_options(yield_per=ROWS_PER_READ))
+            )
 
-    def find_by_ending(self, terms: Sequence[str]) -> dict[str, list[Gloss]]:
-        """Return the glosses with a side that ends with the term, for each of `terms`.
+    def find_by_ending(self, terms: Sequence[str]) -> dict[str, list[tuple[int, Gloss]]]:
+        """Return the glosses with a side that ends with the term, for each of `terms`, each with its article.
 
         Returns an empty dict unless the store has articles in both languages.
         """
         with self._database.read() as connection:
-            if not all(_has_articles(connection, language) for language in GLOSS_LANGUAGES):
-                return {}
+            for language in GLOSS_LANGUAGES:
+                is_in_language = or_(articles.c.language == language, articles.c.language.like(f"{language}-%"))
+                if not connection.scalar(select(exists().where(is_in_language))):
+                    return {}
             return {term: _glosses_for_term(connection, term) for term in terms}
 
 
-def _has_articles(connection: Connection, language: str) -> bool:
-    is_in_language = or_(articles.c.language == language, articles.c.language.like(f"{language}-%"))
-    return bool(connection.scalar(select(exists().where(is_in_language))))
-
-
-def _glosses_for_term(connection: Connection, term: str) -> list[Gloss]:
+def _glosses_for_term(connection: Connection, term: str) -> list[tuple[int, Gloss]]:
     folded_term = sanitize_text(term).lower()
     sides = [func.lower(column).endswith(folded_term, autoescape=True) for column in (glosses.c.han, glosses.c.latin)]
-    query = select(glosses.c.han, glosses.c.latin, glosses.c.han_whole).where(or_(*sides)).limit(MAX_GLOSSES_PER_TERM)
-    return [Gloss(row.han, row.latin, bool(row.han_whole)) for row in connection.execute(query)]
+    query = select(glosses).where(or_(*sides)).limit(MAX_GLOSSES_PER_TERM)
+    return [_gloss_from_row(row) for row in connection.execute(query)]
+
+
+def _gloss_from_row(row: Row[Any]) -> tuple[int, Gloss]:
+    return row.url_id, Gloss(row.han, row.latin, bool(row.han_whole))

@@ -14,7 +14,7 @@ from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import relation_proposals
 from domain.review import TermChange
 from domain.storable_text import sanitize_text
-from domain.term_relation import ProposalState, RelatedPair, RelationKind
+from domain.term_relation import ProposalState, RelatedPair, RelationKind, RelationProposal, TermRelation
 
 RELATED_KEY = "related"
 IMPORT_PATTERN = "import"
@@ -129,19 +129,27 @@ def _write_changes(database: Database, connection: Connection, changes: Iterable
         if not after.state:
             connection.execute(delete(relation_proposals).where(_matches_pair(term, other)))
             continue
-        row = {
-            "term": term,
-            "kind": RelationKind.RELATED,
-            "other": other,
-            "pattern": IMPORT_PATTERN,
-            "score": 1.0,
-            "evidence": "",
-            "url_id": 0,
-            "url": "",
-            "title": "",
-            "found_at": now,
-            "state": after.state,
-            "decided_by": after.account,
-        }
+        relation = TermRelation(RelationKind.RELATED, term, other, IMPORT_PATTERN, 1.0, "")
+        row = row_of_proposal(RelationProposal(relation, 0, "", "", now))
+        row |= {"state": after.state, "decided_by": after.account}
         database.upsert(connection, relation_proposals, [row], ["state", "decided_by"])
     update_row_checksums(database, connection, relation_proposals, written_terms)
+
+
+def row_of_proposal(proposal: RelationProposal) -> dict[str, Any]:
+    """Return the `relation_proposals` row of an open proposal."""
+    relation = proposal.relation
+    return {
+        "term": sanitize_text(relation.term),
+        "kind": relation.kind,
+        "other": sanitize_text(relation.other),
+        "pattern": relation.pattern,
+        "score": relation.score,
+        "evidence": sanitize_text(relation.evidence),
+        "url_id": proposal.url_id,
+        "url": proposal.url,
+        "title": sanitize_text(proposal.title),
+        "found_at": proposal.found_at,
+        "state": ProposalState.PROPOSED,
+        "decided_by": "",
+    }

@@ -21,7 +21,7 @@ from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import mark_undone
 from docstore.schema.administration_tables import operations
 from docstore.schema.lexicon_tables import relation_proposals, terms
-from docstore.terms.related_pairs import load_related
+from docstore.terms.related_pairs import load_related, row_of_proposal
 from domain.account import Role
 from domain.batches import batched
 from domain.errors import LexiconError
@@ -92,7 +92,7 @@ class RelationTable:
 
     def _insert_missing(self, connection: Connection, proposals: Iterable[RelationProposal]) -> int:
         paused = _find_paused(connection)
-        rows = [_row_of_proposal(proposal) for proposal in proposals if proposal.relation.pattern not in paused]
+        rows = [row_of_proposal(proposal) for proposal in proposals if proposal.relation.pattern not in paused]
         return sum(
             self._database.insert_missing(connection, relation_proposals, some_rows)
             for some_rows in batched(rows, BATCH_SIZE)
@@ -114,12 +114,13 @@ class RelationTable:
         with self._database.read() as connection:
             return read_meta(connection, NEXT_RELATED_TERM_KEY)
 
-    def related_pairs(self) -> set[tuple[str, str]]:
-        """Return the pairs of related terms that have a proposal in any state."""
-        query = select(relation_proposals.c.term, relation_proposals.c.other)
+    def related_pairs(self, *states: ProposalState) -> list[tuple[str, str]]:
+        """Return the pairs of related terms that have a proposal in one of these states, sorted."""
+        is_related = relation_proposals.c.kind == RelationKind.RELATED
+        query = select(relation_proposals.c.term, relation_proposals.c.other).where(is_related)
         with self._database.read() as connection:
-            rows = connection.execute(query.where(relation_proposals.c.kind == RelationKind.RELATED)).all()
-        return {(row.term, row.other) for row in rows}
+            rows = connection.execute(query.where(relation_proposals.c.state.in_(states))).all()
+        return sorted((row.term, row.other) for row in rows)
 
     def list_related(self, term: str) -> list[str]:
         """Return the terms that reviewers accepted as related to a term, sorted."""
@@ -171,14 +172,6 @@ class RelationTable:
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(*BEST_FIRST[1:]).limit(limit)).all()
         return [_proposal_from_row(row) for row in rows]
-
-    def accepted_pairs(self) -> list[tuple[str, str]]:
-        """Return all pairs of terms that reviewers accepted as related, sorted."""
-        query = select(relation_proposals.c.term, relation_proposals.c.other).where(
-            relation_proposals.c.kind == RelationKind.RELATED, relation_proposals.c.state == ProposalState.ACCEPTED
-        )
-        with self._database.read() as connection:
-            return sorted((row.term, row.other) for row in connection.execute(query))
 
     def operation(self, state: ProposalState) -> Operation:
         """Return the operation that sets a state; a proposal that has the state already stays as it is."""
@@ -247,24 +240,6 @@ def _matches_relation(relation: TermRelation) -> ColumnElement[bool]:
         relation_proposals.c.kind == relation.kind,
         relation_proposals.c.other == sanitize_text(relation.other),
     )
-
-
-def _row_of_proposal(proposal: RelationProposal) -> dict[str, Any]:
-    relation = proposal.relation
-    return {
-        "term": sanitize_text(relation.term),
-        "kind": relation.kind,
-        "other": sanitize_text(relation.other),
-        "pattern": relation.pattern,
-        "score": relation.score,
-        "evidence": sanitize_text(relation.evidence),
-        "url_id": proposal.url_id,
-        "url": proposal.url,
-        "title": sanitize_text(proposal.title),
-        "found_at": proposal.found_at,
-        "state": ProposalState.PROPOSED,
-        "decided_by": "",
-    }
 
 
 def _proposal_from_row(row: Row[Any]) -> RelationProposal:

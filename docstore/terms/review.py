@@ -55,27 +55,26 @@ class TermReview:
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""
-        substrings_by_text = {term.text: substrings(term.text) for term in terms}
-        known_terms = self.store.review_queue.find_terms(
-            sorted({word for words in substrings_by_text.values() for word in words})
-        )
+        parts = {word for term in terms for word in substrings(term.text)}
+        known_terms = self.store.review_queue.find_terms(sorted(parts))
         containing = self.store.review_queue.terms_containing([term.text for term in terms], MAX_RELATED_TERMS)
         similar = SimilarTermIndex(self.store.review_queue.texts_with_status(TermStatus.ACCEPTED))
         translations = self._translations([term.text for term in terms])
         return [
             RelatedTerms(
-                known_substrings(substrings_by_text[term.text], known_terms),
+                tuple((word, known_terms[word].status) for word in known_words[:MAX_RELATED_TERMS]),
                 tuple(containing[term.text]),
                 tuple(similar.find_similar(term.text, MAX_RELATED_TERMS)),
                 tuple(word for word in translations.get(term.text, ()) if word not in term.synonyms),
             )
             for term in terms
+            for known_words in [[word for word in dict.fromkeys(substrings(term.text)) if word in known_terms]]
         ]
 
     def _translations(self, texts: Sequence[str]) -> dict[str, list[str]]:
         """Return likely translations of each term, from glosses in the articles."""
         glosses = self.store.glosses.find_by_ending(texts)
-        ends = {end for term_glosses in glosses.values() for gloss in term_glosses for end in run_suffixes(gloss)}
+        ends = {end for term_glosses in glosses.values() for _, gloss in term_glosses for end in run_suffixes(gloss)}
         known_terms = frozenset(map(word_key, self.store.review_queue.find_terms(sorted(ends))))
         return {
             text: rank_translations(text, term_glosses, known_terms)[:MAX_RELATED_TERMS]
@@ -206,9 +205,3 @@ def substrings(text: str) -> list[str]:
         for size in range(longest, MIN_INNER_WORD_LENGTH - 1, -1)
         for start in range(len(text) - size + 1)
     ]
-
-
-def known_substrings(words: Sequence[str], known_terms: dict[str, Term]) -> tuple[TermWithStatus, ...]:
-    """Return the distinct `words` that are terms, with their status."""
-    terms = dict.fromkeys(word for word in words if word in known_terms)
-    return tuple((word, known_terms[word].status) for word in terms)[:MAX_RELATED_TERMS]

@@ -126,10 +126,8 @@ class ReviewQueue:
         Returns:
             (number of accepted or merged terms, number of decided terms, at most `limit`)
         """
-        query = select(terms.c.status).where(IS_DECIDED_BY_PERSON).order_by(terms.c.decided_at.desc()).limit(limit)
-        with self._database.read() as connection:
-            statuses = connection.scalars(query).all()
-        return sum(status in POSITIVE_STATUSES for status in statuses), len(statuses)
+        decided_terms = self.decided_terms(limit)
+        return sum(term.status in POSITIVE_STATUSES for term in decided_terms), len(decided_terms)
 
     def statistics(self) -> TermStatistics:
         """Return statistics of all terms."""

@@ -157,8 +157,8 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 
 def next_step(decision: ReviewDecision) -> str:
     """Return what must happen before accepted terms take effect."""
-    waiting_count = decision.count_with_status(TermStatus.PROVISIONAL)
-    if waiting_count:
+    states = [change.after for change in decision.changes if change.after]
+    if waiting_count := sum(state["status"] == TermStatus.PROVISIONAL for state in states):
         return f"terms that another account must accept too: {waiting_count}"
     return "run `plumb lexicon publish` to apply them"
 

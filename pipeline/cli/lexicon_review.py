@@ -1,5 +1,6 @@
 """The `plumb lexicon` commands for reviewers; they match the actions of the review pages."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,7 @@ def show_term(engine: "Engine", text: str) -> None:
 @with_engine
 def defer_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Defer terms, to be decided later."""
-    edits = [TermEdit(text, TermStatus.DEFERRED) for text in terms]
-    print_decision(open_review(engine).apply(ReviewDecisionKind.DECIDE, edits, terminal_user()))
+    apply_edits(engine, ReviewDecisionKind.DECIDE, *(TermEdit(text, TermStatus.DEFERRED) for text in terms))
 
 
 @click.command("merge", cls=VerticalCommand)
@@ -76,10 +76,8 @@ def rename_term(engine: "Engine", text: str, new: str) -> None:
 @with_engine
 def classify_term(engine: "Engine", text: str, category: str) -> None:
     """Set the class of a term."""
-    kind = TermClass(category.removesuffix("none"))
-    print_decision(
-        open_review(engine).apply(ReviewDecisionKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_user())
-    )
+    term_class = TermClass(category.removesuffix("none"))
+    apply_edits(engine, ReviewDecisionKind.CLASSIFY, TermEdit(text, category=term_class))
 
 
 @click.command("relate", cls=VerticalCommand)
@@ -88,9 +86,7 @@ def classify_term(engine: "Engine", text: str, category: str) -> None:
 @with_engine
 def set_broader_terms(engine: "Engine", text: str, broader: tuple[str, ...]) -> None:
     """Set the broader terms of TEXT (replaces the current ones)."""
-    print_decision(
-        open_review(engine).apply(ReviewDecisionKind.RELATE, [TermEdit(text, broader_terms=broader)], terminal_user())
-    )
+    apply_edits(engine, ReviewDecisionKind.RELATE, TermEdit(text, broader_terms=broader))
 
 
 @click.command("synonyms", cls=VerticalCommand)
@@ -99,9 +95,7 @@ def set_broader_terms(engine: "Engine", text: str, broader: tuple[str, ...]) -> 
 @with_engine
 def set_synonyms(engine: "Engine", text: str, words: tuple[str, ...]) -> None:
     """Set the synonyms of TEXT (replaces the current ones)."""
-    print_decision(
-        open_review(engine).apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user())
-    )
+    apply_edits(engine, ReviewDecisionKind.SYNONYMS, TermEdit(text, synonyms=words))
 
 
 @click.command("define", cls=VerticalCommand)
@@ -205,6 +199,11 @@ def open_review(engine: "Engine") -> "LexiconReview":
     return LexiconReview(engine.store)
 
 
+def apply_edits(engine: "Engine", kind: ReviewDecisionKind, *edits: TermEdit) -> None:
+    """Change terms as one action, and print it."""
+    print_decision(open_review(engine).apply(kind, edits, terminal_user()))
+
+
 def print_decision(decision: "ReviewDecision") -> None:
     """Print the changes of one review action."""
     print_lines(format_decisions([decision]))
@@ -232,25 +231,18 @@ def format_term(term: Term, surroundings: "RelatedTerms", narrower: Sequence[str
 def format_decisions(decisions: "Sequence[ReviewDecision]") -> Iterator[str]:
     """Format review actions, one line each: number, time, actor, kind, first five terms."""
     for decision in decisions:
-        texts = ", ".join(f"{change.text}{format_new_status(change.after)}" for change in decision.changes[:5])
+        statuses = [f" [{change.after['status']}]" if change.after else "" for change in decision.changes[:5]]
+        texts = ", ".join(change.text + status for change, status in zip(decision.changes, statuses, strict=False))
         more = f" and {len(decision.changes) - 5} more" if len(decision.changes) > 5 else ""
         undone = " (undone)" if decision.undone else ""
         when = local_second(decision.at)
         yield f"{decision.act_id:>6} {when} {decision.by or 'system'} {decision.kind}: {texts}{more}{undone}"
 
 
-def format_new_status(state: dict[str, object] | None) -> str:
-    """Format the new status of a term as ` [accepted]`; "" if the term was deleted."""
-    return "" if state is None else f" [{state['status']}]"
-
-
 def format_diff(changes: "Sequence[VersionChange]") -> Iterator[str]:
     """Format the changes between two versions as lines with - and +."""
     for change in changes:
-        if change.before:
-            yield f"- {change.before}"
-        if change.after:
-            yield f"+ {change.after}"
+        yield from (f"{sign} {line}" for sign, line in (("-", change.before), ("+", change.after)) if line)
 
 
 def format_segmentation_changes(proposal: "VersionProposal") -> Iterator[str]:
@@ -281,12 +273,11 @@ def format_result_changes(results: "PreviewResults") -> Iterator[str]:
 
 def format_histograms(figures: "TermStatistics") -> Iterator[str]:
     """Format the distributions of term length, part of speech (top 15) and score as text."""
-    lengths: dict[str, int] = {}
+    lengths, tags = Counter[str](), Counter[str]()
     for size, _, count in figures.lengths:
-        lengths[f"{size:>3}"] = lengths.get(f"{size:>3}", 0) + count
-    tags: dict[str, int] = {}
+        lengths[f"{size:>3}"] += count
     for pattern, _, count in figures.pos_tags:
-        tags[pattern or "-"] = tags.get(pattern or "-", 0) + count
+        tags[pattern or "-"] += count
     top_tags = dict(sorted(tags.items(), key=lambda pair: (-pair[1], pair[0]))[:15])
     for name, counts in (("characters", lengths), ("parts of speech", top_tags)):
         yield name

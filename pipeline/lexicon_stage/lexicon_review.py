@@ -3,14 +3,16 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 
 from docstore.store import Store
-from docstore.terms.review import RelatedTerms, TermReview
+from docstore.terms.review import TermReview
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import LexiconError
 from domain.message import Message
-from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import ConceptTerm, Lexicon, LexiconEntry, Term, TermStatus
+from domain.term_relation import ProposalState
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
@@ -34,6 +36,8 @@ class LexiconReview(TermReview):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store, ensure_acceptable)
+        self.candidate_kinds = partial(judge_kinds, store.review_queue)
+        self.find_by_kind = partial(find_candidates_of_kind, store.review_queue)
         self._lock = threading.Lock()
         self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
 
@@ -41,17 +45,6 @@ class LexiconReview(TermReview):
     def tools(self) -> LexiconTools:
         """What the review pages need of the lexicon stage."""
         return LexiconTools(*(getattr(self, field.name) for field in fields(LexiconTools)))
-
-    def candidate_kinds(self, terms: Sequence[Term], related: Sequence[RelatedTerms]) -> list[CandidateKind | None]:
-        """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one.
-
-        `related` are the related terms of `terms`, in the same order.
-        """
-        return judge_kinds(self.store.review_queue, terms, related)
-
-    def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
-        """Return at most `limit` candidates of a kind."""
-        return find_candidates_of_kind(self.store.review_queue, kind, limit)
 
     def publish(self, actor: str, note: str = "", is_confirmed: bool = False) -> Lexicon:
         """Publish all accepted terms as a new version, with a note for its readers.
@@ -156,7 +149,8 @@ class LexiconReview(TermReview):
             ]
         public = self.store.definitions.find_public([term.text for term in terms])
         definition_by_term = {text: definitions[0] for text, definitions in public.items()}
-        return ConceptIndex(add_definitions(terms, definition_by_term), self.store.relations.accepted_pairs())
+        related_pairs = self.store.relations.related_pairs(ProposalState.ACCEPTED)
+        return ConceptIndex(add_definitions(terms, definition_by_term), related_pairs)
 
     def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
         """Return the concepts of the accepted terms, or of a version, in a format of concepts."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING
 
-from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from lexicon.counting.incremental_count import ProgressTask
 from lexicon.sentences import Sentence
 from solr_client import solr_fields
@@ -42,7 +42,7 @@ class RelatedTermFinder:
     def __init__(self, store: "Store", index: "SolrIndex", progress_task: ProgressTask) -> None:
         from search_ui.services.terms import articles_with_both_params
 
-        lexicon, known_pairs = store.lexicons.load_applied(), store.relations.related_pairs()
+        lexicon, known_pairs = store.lexicons.load_applied(), set(store.relations.related_pairs(*ProposalState))
         stated_pairs = {
             frozenset((word_key(entry.text), word_key(word)))
             for entry in lexicon.entries

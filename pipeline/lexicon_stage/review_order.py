@@ -30,15 +30,9 @@ def update_review_order(store: Store) -> bool:
     kinds = find_kinds(terms, store.lexicons.accepted_terms())
     kept_texts = [] if is_mined else [term.text for term in candidates if term.text not in kinds][:KEPT_PLACES]
     acceptance = predict_acceptance(queue.decided_terms(MAX_DECISIONS), terms)
-    counts = count_searches(store, [term.text for term in terms])
+    finder, counts = TermFinder(term.text for term in terms), Counter[str]()
+    for query, count in store.search_log.count_queries(MAX_QUERIES):
+        counts.update(dict.fromkeys(finder.find_terms(normalize_text(query)), count))
     ranking = rank_candidates(terms, acceptance, kinds, counts, store.articles.count_by_language(), kept_texts)
     queue.save_ranking(ranking, state)
     return True
-
-
-def count_searches(store: Store, texts: list[str]) -> Counter[str]:
-    """Return the number of logged searches that contain each text."""
-    finder, counts = TermFinder(texts), Counter[str]()
-    for query, count in store.search_log.count_queries(MAX_QUERIES):
-        counts.update(dict.fromkeys(finder.find_terms(normalize_text(query)), count))
-    return counts

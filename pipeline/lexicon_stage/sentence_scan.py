@@ -100,26 +100,18 @@ def update_from_sentences(
     new_proposals = _with_sources(store, relations.best, started_at)
     relation_count = store.relations.save(new_proposals, lost_proposals, lexicon.version, started_at)
     store.lexicons.finish_step(SENTENCES_STEP)
-    notes = []
-    if count := len({definition.term for definition in new_definitions}):
-        notes.append(Message("Definitions found for 1 term", "Definitions found for {n} terms", n=count))
-    if changed_count:
-        notes.append(
-            Message(
-                "1 chosen definition changed in the source",
-                "{n} chosen definitions changed in the source",
-                n=changed_count,
-            )
-        )
-    if relation_count:
-        notes.append(
-            Message(
-                "1 new relation between terms to review", "{n} new relations between terms to review", n=relation_count
-            )
-        )
-    if related_count:
-        notes.append(Message("1 new related term to review", "{n} new related terms to review", n=related_count))
-    return tuple(notes)
+    defined_count = len({definition.term for definition in new_definitions})
+    notes = (
+        Message("Definitions found for 1 term", "Definitions found for {n} terms", n=defined_count),
+        Message(
+            "1 chosen definition changed in the source", "{n} chosen definitions changed in the source", n=changed_count
+        ),
+        Message(
+            "1 new relation between terms to review", "{n} new relations between terms to review", n=relation_count
+        ),
+        Message("1 new related term to review", "{n} new related terms to review", n=related_count),
+    )
+    return tuple(note for note in notes if note.values["n"])
 
 
 def scan_articles(store: "Store", finders: Sequence[Finder], progress_task: ProgressTask) -> None:

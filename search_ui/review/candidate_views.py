@@ -186,20 +186,15 @@ def change_term() -> BaseResponse:
     text, operation_name, value = (form.get(name, "") for name in ("term", "what", "value"))
     version = expected_version(form)
     words = split_terms(value.replace("，", ","), ",")
+
+    def edit(kind: ReviewDecisionKind, **fields: Any) -> Callable[[TermReview], ReviewDecision]:
+        term_edit = TermEdit(text, seen_version=version, **fields)
+        return lambda review: review.apply(kind, [term_edit], current_account_name())
+
     operations: dict[str, Callable[[TermReview], ReviewDecision]] = {
-        "class": lambda review: review.apply(
-            ReviewDecisionKind.CLASSIFY,
-            [TermEdit(text, category=_requested_category(value), seen_version=version)],
-            current_account_name(),
-        ),
-        "synonyms": lambda review: review.apply(
-            ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words, seen_version=version)], current_account_name()
-        ),
-        "broader": lambda review: review.apply(
-            ReviewDecisionKind.RELATE,
-            [TermEdit(text, broader_terms=words, seen_version=version)],
-            current_account_name(),
-        ),
+        "class": lambda review: edit(ReviewDecisionKind.CLASSIFY, category=_requested_category(value))(review),
+        "synonyms": edit(ReviewDecisionKind.SYNONYMS, synonyms=words),
+        "broader": edit(ReviewDecisionKind.RELATE, broader_terms=words),
         "merge": lambda review: review.merge(text, value.strip(), current_account_name(), version),
         "rename": lambda review: review.rename(text, value.strip(), current_account_name(), version),
     }

@@ -21,7 +21,6 @@ from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error, translate_message
 from search_ui.list_pages import load_page, parse_number
 from search_ui.query.display_text import clean_text, truncate_query
-from search_ui.review.lexicon_tools import VersionProposal
 from search_ui.review.preview import compare_rankings
 from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name, find_terms_of_decisions
 
@@ -161,8 +160,9 @@ def preview() -> BaseResponse:
     """Show what publishing would change: segmentation, and the first results of a search for `q`."""
     site = current_site()
     proposal = site.administration.lexicon_tools.proposal()
-    first = next((change.text for change in (*proposal.word_changes, *proposal.other_changes)), "")
-    query = truncate_query(request.args.get("q", first), site.settings.longest_query)
+    changes = [*proposal.word_changes, *proposal.other_changes]
+    added_count, removed_count = (sum(not getattr(change, side) for change in changes) for side in ("before", "after"))
+    query = truncate_query(request.args.get("q", changes[0].text if changes else ""), site.settings.longest_query)
     return render_page(
         "review_preview.html",
         proposal=proposal,
@@ -172,19 +172,14 @@ def preview() -> BaseResponse:
         ],
         errors=sorted(proposal.check.error_by_term.items())[:MAX_CHANGES_SHOWN],
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
-        counts=count_changes(proposal),
+        added=added_count,
+        removed=removed_count,
+        changed=len(changes) - added_count - removed_count,
         waiting_count=site.store.lexicons.status_counts().get(TermStatus.PROVISIONAL, 0),
         longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,
     )
-
-
-def count_changes(proposal: VersionProposal) -> dict[str, int]:
-    """Return the number of entries that a version adds, removes and changes."""
-    changes = [*proposal.word_changes, *proposal.other_changes]
-    added, removed = sum(not change.before for change in changes), sum(not change.after for change in changes)
-    return {"added": added, "removed": removed, "changed": len(changes) - added - removed}
 
 
 @blueprint.get("/report")

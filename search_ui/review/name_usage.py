@@ -1,8 +1,9 @@
 """How often articles use the two names of a proposed renaming, by month, for the page of relations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from domain.errors import SolrError
 from domain.term_relation import RelationKind, RelationProposal
@@ -32,8 +33,7 @@ class NameUsage:
     counts_by_month: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class RenamingUsage:
+class RenamingUsage(NamedTuple):
     """The usage of the earlier and of the present name, and the months to show, the newest first."""
 
     former: NameUsage
@@ -55,21 +55,19 @@ def fetch_renaming_usage(
         for relation in relations
         for name in (relation.term, relation.other)
     }
-    usage_by_name = {name: usage for name, future in futures.items() if (usage := _read_usage(name, future))}
+    usage_by_name = {}
+    for name, future in futures.items():
+        with suppress(SolrError):  # the proposals are useful without it
+            usage_by_name[name] = parse_name_usage(name, future.result())
     usage_by_key = {}
     for relation in relations:
         names = (relation.term, relation.other)
         if all(name in usage_by_name for name in names):
-            former, present = reversed(names) if relation.kind is RelationKind.FORMER else names
-            usage_by_key[relation.kind, *names] = compare_usage(usage_by_name[former], usage_by_name[present])
+            usages = [usage_by_name[name] for name in names]
+            former, present = reversed(usages) if relation.kind is RelationKind.FORMER else usages
+            months = sorted({*former.counts_by_month, *present.counts_by_month}, reverse=True)[:MAX_SHOWN_MONTHS]
+            usage_by_key[relation.kind, *names] = RenamingUsage(former, present, months)
     return usage_by_key
-
-
-def _read_usage(name: str, future: Future[SolrResponse]) -> NameUsage | None:
-    try:
-        return parse_name_usage(name, future.result())
-    except SolrError:  # the proposals are useful without it
-        return None
 
 
 def name_usage_params(name: str) -> Params:
@@ -95,9 +93,3 @@ def parse_name_usage(name: str, response: SolrResponse) -> NameUsage:
     first_day, last_day = (str(facets.get("dated", {}).get(bound, ""))[:10] for bound in ("first", "last"))
     counts_by_month = {moment[:7]: count for moment, count in facet_counts(response, "months")}
     return NameUsage(name, int(facets.get("total", 0)), first_day, last_day, counts_by_month)
-
-
-def compare_usage(former: NameUsage, present: NameUsage) -> RenamingUsage:
-    """Return the usage of two names, with the last months in which articles use one of them."""
-    months = sorted({*former.counts_by_month, *present.counts_by_month}, reverse=True)
-    return RenamingUsage(former, present, months[:MAX_SHOWN_MONTHS])

@@ -50,7 +50,9 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
     if not text:
         return None
     request = SearchRequest(raw_query=query, text=text, profile=search_service.settings.profile)
-    plans = search_service.plan(request), next_version_plan(search_service, request, proposal)
+    base_segmenter, thesaurus = search_service.lexicon_backend.base_segmenter(), build_thesaurus(proposal.lexicon)
+    next_plan = QueryPlan(request, segment_query(request, proposal.segmenter, base_segmenter, thesaurus))
+    plans = search_service.plan(request), next_plan
     current_and_next = [_search_titles(search_service, plan) for plan in plans]
     rank_by_id = [{doc_id: n for n, (doc_id, _) in enumerate(side, start=1)} for side in current_and_next]
     sides = [
@@ -61,14 +63,6 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
         for side in current_and_next
     ]
     return PreviewResults(plans[0].words.domain, plans[1].words.domain, *sides)
-
-
-def next_version_plan(search_service: SearchService, request: SearchRequest, proposal: VersionProposal) -> QueryPlan:
-    """Return the search in the next version, with its synonyms."""
-    base_segmenter = search_service.lexicon_backend.base_segmenter()
-    return QueryPlan(
-        request, segment_query(request, proposal.segmenter, base_segmenter, build_thesaurus(proposal.lexicon))
-    )
 
 
 def _search_titles(search_service: SearchService, plan: QueryPlan) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from docstore.store import Store
 from domain.administration import AlertMute
 from domain.alert import AlertKey
 from domain.errors import LexiconError
-from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from tests.builders import mute, operate, undo
 from tests.conftest import logic_store_url, on_both
 
@@ -78,14 +78,17 @@ def test_a_decision_on_a_relation_is_recorded_with_a_checksum(store: Store) -> N
     assert operate(store, "relation_accept", **names) and operate(store, "relation_accept", **names) is None
     [accepted] = store.operations.find()
     assert (accepted.name, accepted.subject, accepted.account) == ("relation_accept", "烃类 – 甲烷", "anna")
-    assert store.relations.accepted_pairs() == [("烃类", "甲烷")] and store.integrity.damaged_rows() == {}
+    assert (
+        store.relations.related_pairs(ProposalState.ACCEPTED) == [("烃类", "甲烷")]
+        and store.integrity.damaged_rows() == {}
+    )
     with store._database.write() as connection:
         connection.execute(update(relation_proposals).values(decided_by="eve"))
     assert store.integrity.damaged_rows() == {"relation_proposals": ["烃类"]}
     assert undo(store, accepted.operation_id) and not undo(store, accepted.operation_id)
     [reopened, undone] = store.operations.find()
     assert (reopened.name, undone.undone_by) == ("relation_reopen", reopened.operation_id)
-    assert store.relations.accepted_pairs() == [] and store.integrity.damaged_rows() == {}
+    assert store.relations.related_pairs(ProposalState.ACCEPTED) == [] and store.integrity.damaged_rows() == {}
 
 
 @on_both

@@ -16,9 +16,9 @@ CHINESE = ("四川盆地", "我国加快开发页岩气（shale gas）。四川�
 ENGLISH = ("Wells", "Forty shale gas wells were drilled.", "en")
 
 
-def write(store: Store, title: str, body: str, language: str) -> None:
-    keep_page(store, f"http://{language}.test/", title.encode())
-    extract_all(store, Article(f"http://{language}.test/", title, body, language=language))
+def write(store: Store, title: str, body: str, language: str, path: str = "") -> None:
+    keep_page(store, f"http://{language}.test/{path}", title.encode())
+    extract_all(store, Article(f"http://{language}.test/{path}", title, body, language=language))
     update_relations(store, base_segmenter())
 
 
@@ -32,6 +32,8 @@ def test_a_pair_is_offered_reviewed_exported_and_searched_for(store: Store) -> N
     write(store, *CHINESE)
     assert offered(store) == ()  # no article in English: nothing to find by it
     write(store, *ENGLISH)
+    assert offered(store) == ()  # one article: it can be a remark
+    write(store, "川南", "川南的页岩气（shale gas）增产。", "zh", "2")
     assert offered(store) == ("shale gas",)
     review = LexiconReview(store)
     edit = TermEdit("页岩气", TermStatus.ACCEPTED, synonyms=("shale gas",))

@@ -7,7 +7,7 @@ from text.glosses import MAX_GLOSSES, Gloss, iter_glosses, rank_translations
 
 
 def said(term: str, *texts: str, known: tuple[str, ...] = ()) -> list[str]:
-    found = [gloss for text in texts for gloss in iter_glosses(text)]
+    found = [(number, gloss) for number, text in enumerate(texts) for gloss in iter_glosses(text)]
     return rank_translations(term, found, frozenset(map(word_key, known)))
 
 
@@ -20,6 +20,8 @@ def said(term: str, *texts: str, known: tuple[str, ...] = ()) -> list[str]:
         ("见图(a)、页岩气(2016年)、http://a.test (页岩)", []),
         ("The wells (in Sichuan) are deep", []),
         ("页岩气（shale gas，一种天然气）", []),  # a remark
+        ("数据挖掘（如 BigTable）、Linux内核（以及一些其它系统软件）、PDC钻头（PDC bit）", []),
+        ("开发shale gas（页岩气）", [Gloss("页岩气", "shale gas", True)]),
     ],
 )
 def test_glosses_in_a_text(text: str, expected: list[Gloss]) -> None:
@@ -29,14 +31,20 @@ def test_glosses_in_a_text(text: str, expected: list[Gloss]) -> None:
 def test_the_whole_side_is_offered_for_the_term_that_the_run_ends_with() -> None:
     assert said("页岩气", "开发页岩气（shale gas）", "勘探页岩气（shale gas）") == ["shale gas"]
     assert said("shale gas", "开发页岩气（shale gas）", "勘探页岩气（shale gas）") == ["页岩气"]  # what both end with
-    assert said("shale gas", "开发页岩气（shale gas）", known=("页岩气",)) == ["页岩气"]
-    assert said("shale gas", "开发页岩气（shale gas）") == []  # nobody says where it begins
-    assert said("页岩气", "of the shale gas（页岩气）", known=("shale gas",)) == ["shale gas"]
+    assert said("shale gas", *["开发页岩气（shale gas）"] * 2, known=("页岩气",)) == ["页岩气"]
+    assert said("shale gas", *["开发页岩气（shale gas）"] * 2) == []  # nobody says where it begins
+    assert said("页岩气", *["of the shale gas（页岩气）"] * 2, known=("shale gas",)) == ["shale gas"]
+
+
+def test_a_translation_is_offered_if_most_texts_agree() -> None:
+    assert said("页岩气", "页岩气（shale gas）") == []
+    assert said("页岩气", *["页岩气（shale gas，简称SG）"] * 2, "页岩气（BigTable）") == ["SG", "shale gas"]
+    assert said("页岩气", *["页岩气（shale gas）"] * 2, "页岩气（BigTable）", "页岩气（GFS）") == []
 
 
 def test_a_longer_term_keeps_its_translation_for_itself() -> None:
     assert said("天然气", "液化天然气（LNG）", known=("液化天然气", "天然气")) == []
-    assert said("液化天然气", "液化天然气（LNG）", known=("液化天然气", "天然气")) == ["LNG"]
+    assert said("液化天然气", *["液化天然气（LNG）"] * 2, known=("液化天然气", "天然气")) == ["LNG"]
 
 
 def test_a_text_full_of_brackets_costs_little_and_gives_few() -> None:
