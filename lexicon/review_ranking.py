@@ -80,9 +80,11 @@ def rank_candidates(
         article_counts: number of articles by language tag.
         kept_texts: the first candidates of the current order that a reviewer may see, which stay where they are.
     """
+    probabilities = np.clip([acceptance[term.text] for term in candidates], 0.01, 0.99)
+    entropies = -(probabilities * np.log2(probabilities) + (1 - probabilities) * np.log2(1 - probabilities))
     gains = {
-        term.text: term.document_count * _entropy(acceptance[term.text]) * (1 + search_counts.get(term.text, 0))
-        for term in candidates
+        term.text: term.document_count * entropy * (1 + search_counts.get(term.text, 0))
+        for term, entropy in zip(candidates, entropies.tolist(), strict=True)
     }
     shares = _language_shares(article_counts)
     ranks, positions = defaultdict[tuple[str, str], int](int), dict[str, tuple[str, float]]()
@@ -93,12 +95,6 @@ def rank_candidates(
     kept_ranks = {text: rank for rank, text in enumerate(kept_texts)}
     order = sorted(positions, key=lambda text: (kept_ranks.get(text, len(kept_ranks)), *positions[text], text))
     return {text: -rank if text in kinds else 1 / rank for rank, text in enumerate(order, start=1)}
-
-
-def _entropy(probability: float) -> float:
-    """Return the uncertainty of a decision in bits."""
-    outcomes = np.clip((probability, 1 - probability), 0.01, 0.99)
-    return float(-outcomes @ np.log2(outcomes))
 
 
 def _language_shares(article_counts: Mapping[str, int]) -> dict[str, float]:

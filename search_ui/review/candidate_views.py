@@ -5,7 +5,7 @@ Every form works without JavaScript. `static/review.js` adds shortcuts and updat
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,6 +77,7 @@ def review_list() -> BaseResponse:
     listing, terms = replace(listing, page_number=page.number), page.items
     related_terms, rise_by_text = administration.review.related_terms(terms), load_rising_terms()
     state = review_state()
+    hidden_statuses = () if site.store.review_history.needs_second_reviewer() else (TermStatus.PROVISIONAL,)
     try:
         article_counts = count_articles(current_services().search, [term.text for term in terms])
     except SolrError:
@@ -96,7 +97,7 @@ def review_list() -> BaseResponse:
             )
         ],
         statuses=list(TermStatus),
-        shown_statuses=_shown_statuses(state["counts"]),
+        shown_statuses=[one for one in TermStatus if one not in hidden_statuses or state["counts"][one.value]],
         classes=list(TermClass),
         orders=list(Order),
         languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
@@ -111,35 +112,21 @@ def review_list() -> BaseResponse:
     return remember_choice(response, LANGUAGE_COOKIE, (*LANGUAGE_PATTERNS, ANY_VALUE))
 
 
-def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
-    """Return the statuses with a tab: that of terms that wait for a second reviewer only if there can be some."""
-    needs_second_reviewer = current_site().store.review_history.needs_second_reviewer()
-    return [
-        status
-        for status in TermStatus
-        if status is not TermStatus.PROVISIONAL or needs_second_reviewer or counts[status.value]
-    ]
-
-
 def review_state() -> dict[str, Any]:
     """Return the counts that a decision changes."""
     store = current_site().store
     counts, (added, removed, changed) = store.lexicons.status_counts(), store.review_queue.unpublished_change_counts()
     accepted_count, decided_count = store.review_queue.recent_acceptance()
     status_counts = {status.value: counts.get(status, 0) for status in TermStatus}
+    now = time.localtime(current_site().clock())
+    midnight = time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))
     return {
         "assigned": store.term_assignments.count_candidates(current_account_name()),
         "counts": status_counts,
         "pending": {"added": added, "removed": removed, "changed": changed},
         "last": {"good": accepted_count, "of": decided_count},
-        "today": store.review_history.count_decided_terms(current_account_name(), _midnight()),
+        "today": store.review_history.count_decided_terms(current_account_name(), midnight),
     }
-
-
-def _midnight() -> float:
-    """Return the beginning of the day in the server's time zone, in epoch seconds."""
-    today = time.localtime(current_site().clock())
-    return time.mktime((today.tm_year, today.tm_mon, today.tm_mday, 0, 0, 0, 0, 0, -1))
 
 
 @blueprint.get("/kind/<kind>")
@@ -293,7 +280,7 @@ def apply_and_respond(
 @blueprint.post("/bulk")
 @require_role(Role.REVIEWER)
 def decide_bulk() -> BaseResponse:
-    """Set the status of several terms: `term`, `selected` (version and text), a `kind`, or the `top` candidates by score.
+    """Set the status of several terms: `term`, `selected` (version and text), a `kind`, or the `top` ones by score.
 
     They are one action if possible. As JSON, it is one action or none.
     """
