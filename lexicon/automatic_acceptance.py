@@ -30,28 +30,22 @@ MIN_DOCUMENTS = {"zh": 3, "en": 4}
 FRAGMENT_SHARE = 0.6
 """A candidate is a fragment if this share of its occurrences lies in one longer candidate or beside the same word."""
 PERSON_TAG, NOUN_TAG, LATIN_TAGS = "nr", "n", ("eng", "x")  # jieba's tags; the first two are prefixes
-MAX_NAME_CHARS = 3  # of a name after a tagged surname of one character
+MAX_NAME_CHARS, MAX_TITLED_CHARS = 3, 4  # of a name after a tagged surname of one character, or beside a title
 # 实验结果显示 and 屏幕截图所示 are no terms
 REPORTING_VERBS = ("显示", "表明", "证明", "说明", "指出", "认为", "提出", "发现", "介绍", "所示")
-_FIRST_WORDS = """
-创建 新建 添加 删除 重命名 单击 双击 右键 点击 键入 请参阅 没收 吊销 继续 继续执行 未 双方
-one two three four five six seven eight nine ten
-"""
-PHRASE_FIRST_WORDS = frozenset(_FIRST_WORDS.split())
+_FIRST_WORDS = "创建 新建 添加 删除 重命名 单击 双击 右键 点击 键入 请参阅 没收 吊销 继续 继续执行 未 双方"
+_NUMERALS = "one two three four five six seven eight nine ten"
+PHRASE_FIRST_WORDS = frozenset(f"{_FIRST_WORDS} {_NUMERALS}".split())
 """First words of instructions (创建供应商), states (未配置) and mentions (双方当事人, three standards)."""
-PHRASE_START = "依法"
 ENGLISH_FUNCTION_WORDS = frozenset(("and", "for", "from", "in", "of", "on", "or", "to", "with"))
-_ORDINAL_RE = re.compile(
-    r"第[〇零一二三四五六七八九十百千\d]+[条款章节项编页]|\d+(?:st|nd|rd|th) .*"
-)  # 第八十七条, 21st century
+_ORDINAL_RE = re.compile(r"第[〇零一二三四五六七八九十百千\d]+[条款章节项编页]|\d+(?:st|nd|rd|th) .*")
 MIN_WORD_CHARS = 3  # of a single Latin word
 MAX_PART_LENGTH = 12  # words of a part of a Latin term, characters of a part of a Chinese one
 
 # Minima of a frequent Chinese compound noun of general words, of which the model is less certain (世界石油大会). The
 # frequency counts relative to the corpus: in a small one, a few occurrences are much.
 MIN_COMPOUND_PROBABILITY = 0.6
-MIN_COMPOUND_OCCURRENCES = 8
-MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT = 1.25  # lines of a page layout occur once
+MIN_COMPOUND_OCCURRENCES, MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT = 8, 1.25  # lines of a page layout occur once
 MIN_COMPOUND_LOG_FREQUENCY = math.log(100)  # per million words
 MIN_COMPOUND_ASSOCIATION = 2.0  # log ratio, per word, of the frequency to the one of independent words
 MAX_COMPOUND_NEIGHBOUR_SHARE = 0.4
@@ -59,10 +53,8 @@ MAX_COMPOUND_NEIGHBOUR_SHARE = 0.4
 # What the articles show of a candidate.
 EDGE_CHARS = 120  # of the beginning and the end of an article
 MIN_MIDDLE_CHARS = 480  # between them; a shorter article does not count
-MIN_TEMPLATE_ARTICLES = 3
-TEMPLATE_SHARE = 0.8  # of the articles, those with the candidate at the beginning or the end only
+MIN_TEMPLATE_ARTICLES, TEMPLATE_SHARE = 3, 0.8  # articles with the candidate at the beginning or the end only
 CAPITALIZED_SHARE, TITLED_SHARE = 0.8, 0.3  # of the occurrences of a name
-MAX_TITLED_CHARS = 4  # of a name beside a title
 _TITLES = ("先生", "女士", "教授", "博士", "院士", "主任", "经理", "董事长", "局长", "书记", "主席", "部长", "记者")
 _AFTER_NAMES = (*_TITLES, "说:", "说、", "表示:", "表示、")  # as `normalize_text` writes them
 _AUTHOR_SEPARATOR_RE = re.compile(f"[,，、;；/|:：()（）]|(?:本报)?(?:记者|通讯员|作者)|(?<=[{HAN}]) +| +(?=[{HAN}])")
@@ -123,25 +115,23 @@ def select_confident_terms(
 
 def choose_probability(language: str, reviewed_terms: Sequence[Term]) -> float:
     """Return the lowest probability from which reviewers accept nearly all; infinity if there is none."""
-    chosen = math.inf
+    minimum = math.inf
     for probability in PROBABILITIES[language]:
         terms = [term for term in reviewed_terms if term.score >= probability]
         accepted = [term.status is TermStatus.ACCEPTED for term in terms if language_of_term(term.text) == language]
         if len(accepted) < MIN_REVIEWED:
-            chosen = max(probability, UNREVIEWED_PROBABILITY[language])
+            minimum = max(probability, UNREVIEWED_PROBABILITY[language])
         elif sum(accepted) >= MIN_REVIEWED_PRECISION * len(accepted):
-            chosen = probability
-    return chosen
+            minimum = probability
+    return minimum
 
 
 def has_counts(text: str, probability: float, frequency: int, document_count: int) -> bool:
     """True if a candidate with these counts can be accepted, depending on what stands beside it."""
     language = language_of_term(text)
-    return (
-        probability >= (MIN_COMPOUND_PROBABILITY if has_han(text) else PROBABILITIES[language][-1])
-        and document_count >= MIN_DOCUMENTS[language]
-        and frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * document_count
-    )
+    is_probable = probability >= (MIN_COMPOUND_PROBABILITY if has_han(text) else PROBABILITIES[language][-1])
+    has_documents = document_count >= MIN_DOCUMENTS[language]
+    return is_probable and has_documents and frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * document_count
 
 
 def find_names_and_templates(candidates: Sequence[str], texts: Iterable[str]) -> set[str]:
@@ -176,8 +166,8 @@ def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
 
 def is_capitalized(text: str) -> bool:
     """True for several Latin words with capitals, such as Henry VIII; the first word is no abbreviation."""
-    first, *others = text.split()
-    return bool(others) and first.istitle() and all(word[0].isupper() for word in others) and not has_han(text)
+    first, *last_words = text.split()
+    return bool(last_words) and first.istitle() and all(word[0].isupper() for word in last_words) and not has_han(text)
 
 
 def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
@@ -206,7 +196,7 @@ def is_phrase(text: str, base_segmenter: Segmenter) -> bool:
     """True for an instruction, a statement, an ordinal number, or words around a preposition."""
     return (
         text.endswith(REPORTING_VERBS)
-        or text.startswith(PHRASE_START)
+        or text.startswith("依法")
         or bool(_ORDINAL_RE.fullmatch(text))
         or not ENGLISH_FUNCTION_WORDS.isdisjoint(text.lower().split(" "))
         or base_segmenter.tag(text)[0][0].lower() in PHRASE_FIRST_WORDS

@@ -6,7 +6,7 @@ until it falls below 1.5 times the depth. This hysteresis avoids daily reshuffli
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
@@ -24,28 +24,26 @@ class ReviewState:
 EMPTY_REVIEW_STATE = ReviewState()
 
 
+@dataclass
 class ReviewSelector:
     """Selects candidates that arrive best first, up to `depth` per language; depth 0 selects all.
 
     Texts that `is_unfit` rejects are never selected and take no rank.
     """
 
-    def __init__(
-        self, review_state: ReviewState, depth: int, is_unfit: Callable[[str], bool] = lambda text: False
-    ) -> None:
-        self._review_state = review_state
-        self._depth = depth
-        self._is_unfit = is_unfit
-        self._ranked_by_language = dict.fromkeys(LANGUAGE_PATTERNS, 0)
+    review_state: ReviewState
+    depth: int
+    is_unfit: Callable[[str], bool] = lambda text: False
+    _ranked_by_language: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LANGUAGE_PATTERNS, 0), init=False)
 
     def accepts(self, text: str, key: str, has_counts: bool = False) -> bool:
         """Return True if a candidate is shown for review, can be accepted by a run (`has_counts`), or is decided."""
-        if key in self._review_state.decided_keys:
-            return not self._is_unfit(text)
+        if key in self.review_state.decided_keys:
+            return not self.is_unfit(text)
         language = language_of_term(text)
-        max_rank = self._depth * (PENDING_DEPTH_FACTOR if key in self._review_state.pending_keys else 1)
-        has_room = has_counts or not self._depth or self._ranked_by_language[language] < max_rank
-        if has_room and self._is_unfit(text):  # checked last because it is slow
+        max_rank = self.depth * (PENDING_DEPTH_FACTOR if key in self.review_state.pending_keys else 1)
+        has_room = has_counts or not self.depth or self._ranked_by_language[language] < max_rank
+        if has_room and self.is_unfit(text):  # checked last because it is slow
             return False
         self._ranked_by_language[language] += 1
         return has_room

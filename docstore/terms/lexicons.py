@@ -25,6 +25,7 @@ from domain.term import AUTOMATIC_ACTOR, Lexicon, PublishedTermStates, Term, Ter
 
 BATCH_SIZE = 500
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
+APPLIED_VERSION = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
 BLOCKED_VERSION_KEY = "blocked_lexicon"
 NEW_TERM_VERSIONS = 2  # a term is new in this number of versions
 REOPEN_FREQUENCY_FACTOR = 2  # a rejected term is a candidate again if its frequency grew by this factor
@@ -155,9 +156,9 @@ class LexiconTable:
 
     def mark_considered(self) -> None:
         """Record that a run has chosen which candidates to accept, see `texts_with_new_evidence`."""
-        is_candidate = terms.c.status == TermStatus.CANDIDATE
+        change = update(terms).where(terms.c.status == TermStatus.CANDIDATE).values(decided_on=terms.c.frequency)
         with self._database.write() as connection:
-            connection.execute(update(terms).where(is_candidate).values(decided_on=terms.c.frequency))
+            connection.execute(change)
 
     def texts_with_new_evidence(self) -> frozenset[str]:
         """Return the candidates that occur more often than at the last `mark_considered`."""
@@ -195,15 +196,13 @@ class LexiconTable:
 
     def load_applied(self) -> Lexicon:
         """Return the newest version with which documents are segmented, or version 0."""
-        applied_version_query = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
-            return self._load(connection, applied_version_query)
+            return self._load(connection, APPLIED_VERSION)
 
     def applied_version(self) -> int:
         """Return the number of the version with which documents are segmented, without loading it."""
-        applied_version_query = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
-            return connection.scalar(applied_version_query) or 0
+            return connection.scalar(APPLIED_VERSION) or 0
 
     def load_version(self, version_number: int) -> Lexicon:
         """Return a published version; the empty lexicon if it does not exist."""

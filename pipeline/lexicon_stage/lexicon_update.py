@@ -1,10 +1,10 @@
 """Publishes confident candidates without a reviewer (`lexicon.auto_publish`), after the term mining of a run."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from math import ceil
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from domain.message import Message
@@ -35,11 +35,7 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     decisions of reviewers stay unpublished. Terms that `check_version` refuses stay candidates. Nothing is accepted if
     the new version makes articles harder to find; the alert `lexicon_blocked` then fires until a version is published.
 
-    Returns:
-        Notes for the report of the stage.
-
-    Raises:
-        LexiconError: A reviewer acts at the same time.
+    Returns notes for the report of the stage. Raises LexiconError if a reviewer acts at the same time.
     """
     from lexicon.automatic_acceptance import select_confident_terms
 
@@ -54,9 +50,8 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     selected_terms = select_confident_terms(candidates, base_segmenter(), decided_terms, bodies, authors)
     new_texts = lexicons.texts_with_new_evidence()
     confident_terms = [term for term in selected_terms if term.text in new_texts]
-    accepted_earlier = [term for term in accepted_terms if term.is_automatic]  # a killed run left them
     previous = lexicons.load_latest()
-    new_terms = [*accepted_earlier, *confident_terms]
+    new_terms = [*filter(attrgetter("is_automatic"), accepted_terms), *confident_terms]  # a killed run left the first
     version, errors = add_harmless_terms(previous, new_terms, [*new_terms, *accepted_terms])
     reasons = tuple(describe_term_error(term, error) for term, error in sorted(errors.items()))[:MAX_NAMED_TERMS]
     refusal = Message(
@@ -68,21 +63,17 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     notes = (refusal,) if errors else ()
     if version is not previous:
         comparison = compare_on_known_items(sample, previous, version)
-        lost_count, gained_count, count = comparison.lost_count, comparison.gained_count, comparison.query_count
+        counts = {"lost": comparison.lost_count, "gained": comparison.gained_count, "n": comparison.query_count}
         if comparison.is_harmful:
-            lexicons.save_blocked_version(time.time(), lost_count, gained_count, count)
-            counts = {"n": count, "lost": lost_count, "gained": gained_count}
+            lexicons.save_blocked_version(time.time(), *counts.values())
             block = Message(
                 "No automatic lexicon version: of 1 article, {lost} are harder to find and {gained} easier",
                 "No automatic lexicon version: of {n} articles, {lost} are harder to find and {gained} easier",
                 **counts,
             )
             return (*notes, block)
-        edits = [
-            TermEdit(term.text, TermStatus.ACCEPTED, seen_version=term.version)
-            for term in confident_terms
-            if term.text not in errors
-        ]
+        words = [term for term in confident_terms if term.text not in errors]
+        edits = [TermEdit(term.text, TermStatus.ACCEPTED, seen_version=term.version) for term in words]
         LexiconReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
         published = lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
         success = Message(
@@ -103,9 +94,7 @@ def sample_articles(engine: "Engine") -> list[tuple[str, str]]:
     return [(title, body) for _, title, body in engine.store.articles.iter_plain_texts(ids[::step])]
 
 
-def compare_on_known_items(
-    sample: Sequence[tuple[str, str]], previous: Lexicon, version: Lexicon
-) -> "KnownItemComparison":
+def compare_on_known_items(sample: list[tuple[str, str]], previous: Lexicon, version: Lexicon) -> "KnownItemComparison":
     """Compare two versions on articles; see lexicon/known_item_check.py."""
     from lexicon.known_item_check import compare_versions
 

@@ -256,10 +256,8 @@ class SearchService:
     def _drop_words(self, response: SolrResponse, selected_terms: Collection[str]) -> SolrResponse:
         """Return a response to COUNT whose facet of terms has only published and selected ones."""
         facets = response.get("facets", {})
-        term_buckets = [
-            row for row in buckets(response, "terms") if row["val"] in selected_terms or self.is_term(row["val"])
-        ]
-        return {**response, "facets": {**facets, "terms": {"buckets": term_buckets}}}
+        rows = [row for row in buckets(response, "terms") if row["val"] in selected_terms or self.is_term(row["val"])]
+        return {**response, "facets": {**facets, "terms": {"buckets": rows}}}
 
     def _start_vector_search(self, plan: QueryPlan) -> "VectorSearch | None":
         """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""
