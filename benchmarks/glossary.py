@@ -6,6 +6,7 @@ auto   Terms that a run would accept without a reviewer (lexicon/automatic_accep
        annotated_zh, annotated_en         share of the accepted terms that are annotated, over all corpora of a language
        best_annotated_zh, ..._en          the same for as many candidates with the best scores, without the other rules
        accepted_zh, accepted_en           accepted terms
+       recall_zh, recall_en               share of the annotated terms that are accepted
 
 bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
 
@@ -19,7 +20,7 @@ Each corpus is mined with models trained without it, as in `make bench-terms`; t
 the shipped models, which have seen the corpora of ../shared/data.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -111,11 +112,13 @@ def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator
     """Yield the rows of the set `auto`."""
     scorer = load_scorer(data)
     hits: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    gold_counts: Counter[str] = Counter()
     for one in sets:
         models = load_shipped_models()
         if not shipped:
             models = {**models, one.language: load_model(unseen_model(one, SHARED))}
         gold = gold_of(one, scorer)
+        gold_counts[one.language] += len(gold)
         candidates = [term for term in mine_in_memory(one.texts, models) if language_of_term(term.text) == one.language]
         accepted = select_confident_terms(candidates, base_segmenter())
         hits[one.language] += [
@@ -126,6 +129,7 @@ def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator
         for metric, values in zip(("annotated", "best_annotated"), zip(*rows, strict=True), strict=False):
             yield Figure("auto", OURS, f"{metric}_{language}", float(np.mean(values)))
         yield Figure("auto", OURS, f"accepted_{language}", len(rows))
+        yield Figure("auto", OURS, f"recall_{language}", sum(right for right, _ in rows) / gold_counts[language])
 
 
 if __name__ == "__main__":

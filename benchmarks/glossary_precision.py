@@ -97,15 +97,12 @@ def precision_figures(data: Path, step: int) -> Iterator[Figure]:
             f"only {kept_count} of {right_count} right terms in {JUDGEMENTS.name} are still accepted: "
             "draw and judge new ones with `python -m benchmarks.glossary_precision`"
         )
-    by_language: defaultdict[str, list[Judgement]] = defaultdict(list)
-    for judgement in kept:
-        by_language[language_of_term(judgement.term)].append(judgement)
-    for language, rows in by_language.items():
+    for language in ("zh", "en"):
+        rows = [judgement for judgement in kept if language_of_term(judgement.term) == language]
         tested = [row.is_right for row in rows if row.corpus.endswith(UNREAD)]
         yield Figure("auto", OURS, f"precision_{language}", float(np.mean([row.is_right for row in rows])))
-        yield Figure(
-            "auto", OURS, f"names_{language}", float(np.mean([NAME in (row.first, row.second) for row in rows]))
-        )
+        names = [NAME in (row.first, row.second) for row in rows]
+        yield Figure("auto", OURS, f"names_{language}", float(np.mean(names)))
         yield Figure("auto", OURS, f"judged_{language}", len(rows))
         if tested:
             yield Figure("auto", OURS, f"tested_{language}", float(np.mean(tested)))

@@ -34,7 +34,7 @@ MAX_NAME_CHARS, MAX_TITLED_CHARS = 3, 4  # of a name after a tagged surname of o
 # 实验结果显示 and 屏幕截图所示 are no terms
 REPORTING_VERBS = ("显示", "表明", "证明", "说明", "指出", "认为", "提出", "发现", "介绍", "所示")
 _FIRST_WORDS = "创建 新建 添加 删除 重命名 单击 双击 右键 点击 键入 请参阅 没收 吊销 继续 继续执行 未 双方"
-_NUMERALS = "one two three four five six seven eight nine ten"
+_NUMERALS = "million billion one two three four five six seven eight nine ten"
 PHRASE_FIRST_WORDS = frozenset(f"{_FIRST_WORDS} {_NUMERALS}".split())
 """First words of instructions (创建供应商), states (未配置) and mentions (双方当事人, three standards)."""
 ENGLISH_FUNCTION_WORDS = frozenset(("and", "for", "from", "in", "of", "on", "or", "to", "with"))

@@ -46,8 +46,9 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     _, candidates = queue.undecided_terms()
     decided_terms = [*accepted_terms, *queue.find_page(TermQuery(TermStatus.REJECTED, limit=MAX_REJECTED_TERMS))[1]]
     sample, authors = sample_articles(engine), engine.store.articles.list_authors()
-    bodies = [body for _, body in sample if len(body) <= MAX_BODY_CHARS]
-    selected_terms = select_confident_terms(candidates, base_segmenter(), decided_terms, bodies, authors)
+    half = MAX_BODY_CHARS // 2  # of an article: its beginning and its end
+    texts = [f"{body[:half]}\n{body[max(half, len(body) - half) :]}" for _, body in sample]
+    selected_terms = select_confident_terms(candidates, base_segmenter(), decided_terms, texts, authors)
     new_texts = lexicons.texts_with_new_evidence()
     confident_terms = [term for term in selected_terms if term.text in new_texts]
     previous = lexicons.load_latest()
