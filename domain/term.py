@@ -273,8 +273,9 @@ class VersionCheck:
 class PublishedTermStates:
     """The entries of a published version that differ from the others, by their text.
 
-    `hidden_texts` are not shown to readers: no person has accepted them, or they are not accepted any more. They
-    improve segmentation and search. `new` entries are not in an older version; the first version has no new ones.
+    `hidden_texts` are not shown to readers: no person has accepted them and they are not nearly certain, or they are
+    not accepted any more. They improve segmentation and search. `new` entries are not in an older version; the first
+    version has no new ones.
     """
 
     hidden_texts: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""The terms that readers see: those of the indexed lexicon version that a person has accepted.
+"""The terms that readers see: those of the indexed lexicon version that a person accepted or that are nearly certain.
 
 The other entries of the version are words. They improve segmentation and search, but no page, feed, API or suggestion
 names them as terms. Everything that shows terms asks the glossary.

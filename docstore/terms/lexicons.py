@@ -22,8 +22,12 @@ from domain.errors import LexiconError
 from domain.index_change import IndexOperation
 from domain.storable_text import sanitize_text
 from domain.term import AUTOMATIC_ACTOR, Lexicon, PublishedTermStates, Term, TermStatus
+from text.pinyin import has_han
 
 BATCH_SIZE = 500
+# From these figures readers see a Chinese term that no person has decided on; none suffice in other languages
+# (docs/decisions/0145-words-and-terms.md).
+MIN_PUBLIC_PROBABILITY, MIN_PUBLIC_ARTICLES = 0.9, 8
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
 APPLIED_VERSION = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
 BLOCKED_VERSION_KEY = "blocked_lexicon"
@@ -232,12 +236,15 @@ class LexiconTable:
         base = max(1, version_number - NEW_TERM_VERSIONS)
         base_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == base)
         entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
-        hidden_texts = entry_texts.join(terms, lexicon_entries.c.text == terms.c.text).where(
-            (terms.c.status != TermStatus.ACCEPTED) | (terms.c.decided_by == AUTOMATIC_ACTOR)
-        )
+        is_likely = (terms.c.score >= MIN_PUBLIC_PROBABILITY) & (terms.c.documents >= MIN_PUBLIC_ARTICLES)
+        is_withdrawn, is_automatic = terms.c.status != TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR
+        hidden_texts = select(terms.c.text).where(terms.c.text.in_(entry_texts), is_withdrawn)
+        words = select(terms.c.text, is_likely).where(terms.c.text.in_(entry_texts), ~is_withdrawn, is_automatic)
         with self._database.read() as connection:
             return PublishedTermStates(
-                frozenset(connection.scalars(hidden_texts)),
+                frozenset(connection.scalars(hidden_texts)).union(
+                    text for text, is_likely in connection.execute(words) if not (is_likely and has_han(text))
+                ),
                 frozenset(connection.scalars(entry_texts)) - frozenset(connection.scalars(base_texts)),
             )
 

@@ -157,7 +157,7 @@ def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> 
 
 
 @pytest.mark.parametrize("place", PUBLIC_PLACES)
-def test_no_public_place_shows_a_word_that_no_person_accepted(
+def test_no_public_place_shows_a_doubtful_word_that_no_person_accepted(
     reader: FlaskClient, actions: MemorySite, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """The articles have it as TCP/IP, so `tcp/ip` is the entry of the lexicon, beside the kind of a suggestion."""
@@ -180,6 +180,14 @@ def test_no_public_place_shows_a_word_that_no_person_accepted(
     assert not shows_term()
     actions.review.decide(["tcp/ip"], TermStatus.ACCEPTED, "anna")
     assert shows_term()
+
+
+def test_a_nearly_certain_chinese_word_is_public_without_a_person() -> None:
+    figures = {"页岩气": (0.9, 8), "水平井": (0.9, 7), "tcp/ip": (0.99, 99)}
+    words = [term(text, score, document_count=count) for text, (score, count) in figures.items()]
+    site = MemorySite(words, published=LEXICON)
+    site.review.decide(list(figures), TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    assert site.store.lexicons.published_term_states(1).hidden_texts == {"水平井", "tcp/ip"}
 
 
 @pytest.mark.parametrize("name", ["shale gas", "SHALE GAS", "页岩瓦斯", "頁岩氣"])
