@@ -57,7 +57,7 @@ MIN_TEMPLATE_ARTICLES, TEMPLATE_SHARE = 3, 0.8  # articles with the candidate at
 CAPITALIZED_SHARE, TITLED_SHARE = 0.8, 0.3  # of the occurrences of a name
 _TITLES = ("先生", "女士", "教授", "博士", "院士", "主任", "经理", "董事长", "局长", "书记", "主席", "部长", "记者")
 _AFTER_NAMES = (*_TITLES, "说:", "说、", "表示:", "表示、")  # as `normalize_text` writes them
-_AUTHOR_SEPARATOR_RE = re.compile(f"[,，、;；/|:：()（）]|(?:本报)?(?:记者|通讯员|作者)|(?<=[{HAN}]) +| +(?=[{HAN}])")
+_AUTHOR_SEPARATOR_RE = re.compile(f"[,，、;；/|:：()（）]|(?:本报)?(?:记者|通讯员|作者)|(?<=[{HAN}]) | (?=[{HAN}])")
 
 
 def select_confident_terms(
