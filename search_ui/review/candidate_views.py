@@ -97,7 +97,7 @@ def review_list() -> BaseResponse:
             )
         ],
         statuses=list(TermStatus),
-        shown_statuses=[one for one in TermStatus if one not in hidden_statuses or state["counts"][one.value]],
+        shown_statuses=[status for status in TermStatus if status not in hidden_statuses or state["counts"][status]],
         classes=list(TermClass),
         orders=list(Order),
         languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
