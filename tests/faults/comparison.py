@@ -75,6 +75,8 @@ def comparable_row(
     for column, value in value_by_column.items():
         if column in TIME_COLUMNS and (table, column) not in STATED_TIMES:
             value_by_column[column] = value is not None
+        elif column == "vector":  # its last bits depend on the texts that were embedded together
+            value_by_column[column] = len(value)
         elif column in URL_ID_COLUMNS:
             value_by_column[column] = url_by_id.get(value, value)
         elif table == "term_changes" and isinstance(value, str):
