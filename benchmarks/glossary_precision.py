@@ -121,7 +121,7 @@ def iter_accepted(data: Path, step: int = 1) -> Iterator[tuple[str, str, Term]]:
     """Yield corpus, language and term of all terms that a run with the shipped models accepts."""
     models, segmenter = load_shipped_models(), base_segmenter()
     for corpus, texts in iter_corpora(data):
-        for term in select_confident_terms(mine_in_memory(texts[::step], models), segmenter):
+        for term in select_confident_terms(mine_in_memory(texts[::step], models), segmenter, texts=texts[::step]):
             yield corpus, language_of_term(term.text), term
 
 
