@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
-from math import exp, log
+from math import exp, isclose, log
 
-from domain.term import Definition
+from domain.term import MIN_PUBLIC_SCORE, Definition
 from lexicon.definition_weights import THRESHOLD_BY_LANGUAGE, WEIGHTS_BY_LANGUAGE
 from lexicon.sentences import Sentence
 from text.folding import word_key
@@ -173,10 +173,16 @@ def rescore_definitions(stored_definitions: Iterable[Definition]) -> tuple[list[
     """Return the definitions of an earlier model with the best score that this model can give, and those below."""
     rescored, rejected = [], []
     for definition in stored_definitions:
-        score = score_definition(definition.term, definition.sentence, previous_text=definition.term)
+        alone, after_heading = (
+            score_definition(definition.term, definition.sentence, text) for text in ("", definition.term)
+        )
+        if definition.needs_recheck or isclose(definition.score, alone) or isclose(definition.score, after_heading):
+            continue
+        # What stood before the sentence is unknown: a heading can make it a candidate, but not public.
+        score = max(alone, min(after_heading, MIN_PUBLIC_SCORE - 0.01))
         if score < THRESHOLD_BY_LANGUAGE[definition.language]:
             rejected.append(definition)
-        elif score < definition.score and not definition.needs_recheck:
+        elif score < definition.score:
             rescored.append(replace(definition, score=score))
     return rescored, rejected
 

@@ -231,18 +231,19 @@ class Glossary:
 
 
 class GlossaryCache:
-    """Holds the glossary of the current lexicon version and review state. Thread-safe: a race builds it twice."""
+    """Holds the glossary of the current lexicon version and state of its terms. Thread-safe: a race builds it twice."""
 
     def __init__(self) -> None:
-        self._cached: tuple[Lexicon, int, Glossary] | None = None
+        self._cached: tuple[Lexicon, object, Glossary] | None = None
 
     def get_glossary(self, lexicon_backend: SiteBackend) -> Glossary:
-        """Return the glossary. It is built again after a new version and after a review decision."""
-        lexicon, decision_id = lexicon_backend.lexicon(), lexicon_backend.last_decision_id()
+        """Return the glossary. It is built again after a new version, a review decision and a run."""
+        lexicon = lexicon_backend.lexicon()
+        revision = lexicon_backend.last_decision_id(), lexicon_backend.definitions_revision()
         cached = self._cached
-        if cached is None or cached[0] is not lexicon or cached[1] != decision_id:
+        if cached is None or cached[0] is not lexicon or cached[1] != revision:
             glossary = build_glossary(lexicon, lexicon_backend)
-            cached = (lexicon, decision_id, glossary)
+            cached = (lexicon, revision, glossary)
             self._cached = cached
             start_daemon_thread(lambda: glossary.sorted_terms)  # of 100,000 terms in seconds, the first time
         return cached[2]

@@ -14,6 +14,7 @@ _SURNAMES = frozenset(
 _PERSON_WORD_RE = re.compile("人员|人士|工程师|专家|职工|员工|记者|作者|编辑|领导|同志")
 _PERSON_TAG, _ADJECTIVE_TAG = "nr", "a"  # prefixes of jieba's tags
 _UNIT_TAGS = "mq"  # numerals and measure words
+_CLASSIFIERS = "个台条只名辆架艘座口位份件套家所批根张"  # of things: not 次 or 级, as in 二次电池 and 一级建造师
 _UNIT_NAMES = """
 mm cm m km m2 m3 km2 kg t kt mt l ml bbl kw mw gw kwh mwh gwh twh pa kpa mpa gpa bar psi hz khz mhz ghz kb mb gb
 立方米 平方米 平方公里 千瓦时 兆瓦 吉瓦 兆帕 百分点 人民币 美元
@@ -55,7 +56,7 @@ def is_quantity(term: str, base_segmenter: Segmenter) -> bool:
         return True
     tagged_words = base_segmenter.tag(term)
     first, first_tag = tagged_words[0]
-    if first_tag.startswith("m") and base_segmenter.tag(first[-1])[0][1] == "q" and not is_in_dictionary(term):
+    if first_tag.startswith("m") and len(first) > 1 and first[-1] in _CLASSIFIERS and not is_in_dictionary(term):
         return True
     return all(tag[:1] in _UNIT_TAGS for _, tag in tagged_words)
 

@@ -42,6 +42,7 @@ from locks.fences import start_thread
 logger = logging.getLogger(__name__)
 
 PARSING_LIMITS = Limits(seconds=20.0)  # of one page, sitemap or feed
+_REASONS_TO_GET = (Reason.FETCHED, Reason.HTTP_ERROR, Reason.NEEDS_LOGIN)  # of HEAD, which a server may refuse
 _PARSING_ERRORS = (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError)
 _REASON_BY_PARSING_ERROR = {WorkerTimeoutError: Reason.PARSING_TIMED_OUT, WorkerMemoryError: Reason.TOO_LARGE}
 _PARSE_BYTES_PER_BYTE = 12  # measured on pages with many tags: text of the page, tree and links
@@ -206,7 +207,7 @@ class JobRunner:
                 return self._fetch_sitemap(job, reservation)
             if job.needs_head:
                 head = self._fetcher.check_page(job.entry)
-                if head.host_failed or head.outcome.reason not in (Reason.FETCHED, Reason.HTTP_ERROR):  # 405: no HEAD
+                if head.host_failed or head.outcome.reason not in _REASONS_TO_GET:
                     return PageResult(job, head)
             job_result = self._fetch_page(job, reservation, self._inner_fetcher if job.needs_head else self._fetcher)
             job_result = replace(job_result, is_counted=job.needs_head)

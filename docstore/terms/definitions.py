@@ -94,9 +94,6 @@ class DefinitionTable:
             row = _row_of_definition(definition)
             rows_by_term[row["term"]].append(row)
         with self._database.write() as connection:
-            for definition in lost_definitions:
-                is_lost = and_(definitions.c.term == definition.term, definitions.c.url_id == definition.url_id)
-                connection.execute(update(definitions).where(is_lost).values(needs_recheck=1))
             for batch in batched(sorted(rows_by_term), BATCH_SIZE):
                 self._database.upsert(connection, definitions, [row for term in batch for row in rows_by_term[term]])
                 query = select(definitions.c.term, definitions.c.url_id, definitions.c.sentence)
@@ -107,6 +104,13 @@ class DefinitionTable:
                     ]
                     for some_keys in batched(keys, BATCH_SIZE):
                         connection.execute(delete(definitions).where(or_(*some_keys)))
+            for definition in lost_definitions:  # also those that were scored again
+                is_lost = and_(
+                    definitions.c.term == definition.term,
+                    definitions.c.url_id == definition.url_id,
+                    definitions.c.sentence == sanitize_text(definition.sentence),
+                )
+                connection.execute(update(definitions).where(is_lost).values(needs_recheck=1))
 
 
 def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:

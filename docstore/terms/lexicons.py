@@ -160,7 +160,9 @@ class LexiconTable:
 
     def mark_considered(self) -> None:
         """Record that a run has chosen which candidates to accept, see `texts_with_new_evidence`."""
-        change = update(terms).where(terms.c.status == TermStatus.CANDIDATE).values(decided_on=terms.c.frequency)
+        # Those that a person has decided on keep the state to which an undo returns.
+        is_untouched = (terms.c.status == TermStatus.CANDIDATE) & (terms.c.version == 0)
+        change = update(terms).where(is_untouched).values(decided_on=terms.c.frequency)
         with self._database.write() as connection:
             connection.execute(change)
 
@@ -236,7 +238,7 @@ class LexiconTable:
         base = max(1, version_number - NEW_TERM_VERSIONS)
         base_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == base)
         entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
-        is_likely = (terms.c.score >= MIN_PUBLIC_PROBABILITY) & (terms.c.documents >= MIN_PUBLIC_ARTICLES)
+        is_likely = terms.c.score.between(MIN_PUBLIC_PROBABILITY, 1.0) & (terms.c.documents >= MIN_PUBLIC_ARTICLES)
         is_withdrawn, is_automatic = terms.c.status != TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR
         hidden_texts = select(terms.c.text).where(terms.c.text.in_(entry_texts), is_withdrawn)
         words = select(terms.c.text, is_likely).where(terms.c.text.in_(entry_texts), ~is_withdrawn, is_automatic)

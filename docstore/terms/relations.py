@@ -91,11 +91,9 @@ class RelationTable:
         return new_count
 
     def _insert_missing(self, connection: Connection, proposals: Iterable[RelationProposal]) -> int:
-        paused = _find_paused(connection)
-        rows = [row_of_proposal(proposal) for proposal in proposals if proposal.relation.pattern not in paused]
         return sum(
-            self._database.insert_missing(connection, relation_proposals, some_rows)
-            for some_rows in batched(rows, BATCH_SIZE)
+            self._database.insert_missing(connection, relation_proposals, rows)
+            for rows in batched(map(row_of_proposal, proposals), BATCH_SIZE)
         )
 
     def add_related(self, proposals: Iterable[RelationProposal], next_term: str) -> int:

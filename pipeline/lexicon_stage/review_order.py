@@ -3,7 +3,7 @@
 from collections import Counter
 
 from docstore.store import Store
-from domain.term import TermStatus
+from domain.review import TermQuery
 from pipeline.lexicon_stage.candidate_kinds import find_kinds
 from text.folding import normalize_text
 from text.mixed_terms import TermFinder
@@ -26,9 +26,9 @@ def update_review_order(store: Store) -> bool:
     from lexicon.review_ranking import KEPT_PLACES, MAX_DECISIONS, predict_acceptance, rank_candidates
 
     state, terms = queue.undecided_terms()
-    candidates = [term for term in terms if term.status is TermStatus.CANDIDATE]
     kinds = find_kinds(terms, store.lexicons.accepted_terms())
-    kept_texts = [] if is_mined else [term.text for term in candidates if term.text not in kinds][:KEPT_PLACES]
+    first_terms = [] if is_mined else queue.find_page(TermQuery(limit=KEPT_PLACES))[1]
+    kept_texts = [term.text for term in first_terms if term.text not in kinds]
     acceptance = predict_acceptance(queue.decided_terms(MAX_DECISIONS), terms)
     finder, counts = TermFinder(term.text for term in terms), Counter[str]()
     for query, count in store.search_log.count_queries(MAX_QUERIES):

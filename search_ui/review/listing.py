@@ -78,7 +78,7 @@ def redirect_back() -> BaseResponse:
     if origin == "term" and find_terms([text]):  # an undo can have deleted it
         return redirect(url_for("review.term.show_term", text=text), 303)
     if origin in ("definitions", "relations"):
-        url_params: dict[str, Any] = {name: request.form.get(name) for name in ("page", "position")}
+        url_params: dict[str, Any] = {name: request.form.get(name) for name in ("page", "position", "pattern")}
         endpoint = "review.relations.show_relations" if origin == "relations" else "review.term.show_definitions"
         return redirect(url_for(endpoint, **url_params), 303)
     if origin in ("history", "all"):

@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
   if (rows.length > 0 && (key === "j" || key === "k")) return goTo(current + (key === "j" ? 1 : -1));
   const buttons = Array.from(document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`));
   const target = buttons.find((button) => rows[current]?.contains(button) || !list?.contains(button));
-  if (!target || event.repeat || (list && !("ready" in list.dataset))) return;
+  if (!target || target.disabled || event.repeat || (list && !("ready" in list.dataset))) return;
   event.preventDefault();
   isLeaving = true;
   target.click();

@@ -155,6 +155,14 @@ def test_everything_can_be_undone_and_that_too(reviewed: Store, name: str) -> No
     assert everything(reviewed) == before
 
 
+def test_a_run_does_not_stand_between_a_decision_and_its_undo(reviewed: Store) -> None:
+    edit = TermEdit("页岩气", category=TermClass.SUBJECT)
+    reviewed.review_history.apply(ReviewDecisionKind.CLASSIFY, [edit], "anna")
+    reviewed.lexicons.mark_considered()
+    reviewed.review_history.undo("anna")
+    assert one(reviewed, "页岩气").category is TermClass.NONE
+
+
 def test_acts_on_one_term_are_undone_one_after_the_other(reviewed: Store) -> None:
     before = everything(reviewed)
     decide(reviewed, "页岩气", ACCEPTED)

@@ -22,6 +22,7 @@ from lexicon.publishing import add_terms
 from lexicon.settings import LexiconSettings
 from lexicon.word_lists import FORMATTERS, parse_word_list
 from tests.builders import make_candidate
+from text.domain_terms import is_quantity
 from text.segment import base_segmenter
 
 SHALE_GAS = make_candidate("页岩气")
@@ -96,6 +97,11 @@ def test_a_confident_candidate_is_selected() -> None:
 )
 def test_other_candidates_wait_for_a_reviewer(term: Term) -> None:
     assert selected(term) == []
+
+
+@pytest.mark.parametrize("text", ["二次电池", "一级建造师", "三层交换机", "一类疫苗"])
+def test_a_number_of_a_kind_is_no_quantity(text: str) -> None:
+    assert not is_quantity(text, base_segmenter())
 
 
 def test_a_frequent_compound_of_a_small_corpus_is_selected() -> None:
