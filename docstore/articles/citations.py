@@ -88,7 +88,7 @@ class CitationTable:
             connection.execute(
                 delete(stale_citation_keys).where(stale_citation_keys.c.key.not_in(select(article_own_keys.c.key)))
             )
-            max_sources_by_host = _max_sources_by_host(connection)
+            max_sources_by_host = count_max_sources_by_host(connection)
             self._mark_articles_near_limit(connection, max_sources_by_host)
         reindexed_count = 0
         while True:
@@ -102,16 +102,6 @@ class CitationTable:
                     reindexed_count += self._update_counts(connection, ids, max_sources_by_host)
                 connection.execute(delete(stale_citation_keys).where(stale_citation_keys.c.key.in_(keys)))
 
-    def counts_for(self, url_ids: Sequence[int]) -> dict[int, int]:
-        """Return the current number of citations of these articles by url_id, without articles that have none."""
-        with self._database.read() as connection:
-            max_sources_by_host = _max_sources_by_host(connection)
-            return {
-                url_id: source_count
-                for batch in batched(url_ids, BATCH_SIZE)
-                for url_id, source_count in _count_sources(connection, batch, max_sources_by_host).items()
-            }
-
     def find_wrong_counts(self) -> list[int]:
         """Return the url_ids of the articles whose stored count differs from a recount, ascending.
 
@@ -123,12 +113,12 @@ class CitationTable:
                 or connection.scalar(_STALE_ARTICLES_QUERY.limit(1)) is not None
             ):
                 return []
-            max_sources_by_host = _max_sources_by_host(connection)
+            max_sources_by_host = count_max_sources_by_host(connection)
         wrong_ids: list[int] = []
         query = select(articles.c.url_id, articles.c.citations)
         for rows in self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE):
             with self._database.read() as connection:
-                counts = _count_sources(connection, [row.url_id for row in rows], max_sources_by_host)
+                counts = count_sources(connection, [row.url_id for row in rows], max_sources_by_host)
             wrong_ids += [row.url_id for row in rows if row.citations != counts.get(row.url_id, 0)]
         return wrong_ids
 
@@ -140,7 +130,7 @@ class CitationTable:
         wrong_ids = self.find_wrong_counts()
         for ids in batched(wrong_ids, BATCH_SIZE):
             with self._database.write() as connection:
-                self._update_counts(connection, ids, _max_sources_by_host(connection))
+                self._update_counts(connection, ids, count_max_sources_by_host(connection))
         return len(wrong_ids)
 
     def _mark_articles_near_limit(self, connection: Connection, max_sources_by_host: Mapping[str, int]) -> None:
@@ -164,7 +154,7 @@ class CitationTable:
         self, connection: Connection, url_ids: Sequence[int], max_sources_by_host: Mapping[str, int]
     ) -> int:
         """Update the citation counts of these articles. Returns the number of articles to index again."""
-        new_counts = _count_sources(connection, url_ids, max_sources_by_host)
+        new_counts = count_sources(connection, url_ids, max_sources_by_host)
         query = select(articles.c.url_id, articles.c.citations).where(articles.c.url_id.in_(url_ids))
         changed_rows = [row for row in connection.execute(query) if row.citations != new_counts.get(row.url_id, 0)]
         for row in changed_rows:
@@ -201,7 +191,7 @@ _ARTICLES_PER_HOST_QUERY = select(article_citation_sources.c.host, func.count().
 )
 
 
-def _max_sources_by_host(connection: Connection) -> dict[str, int]:
+def count_max_sources_by_host(connection: Connection) -> dict[str, int]:
     """Return the number of sources of each site above which their citations of one article are boilerplate."""
     return {
         row.host: max(MIN_BOILERPLATE_CITATIONS, int(MAX_BOILERPLATE_SHARE * row.size))
@@ -231,7 +221,7 @@ def _near_limit_query(hosts: Sequence[str]) -> Select[int]:
     return select(frequent.c.url_id).distinct()
 
 
-def _count_sources(
+def count_sources(
     connection: Connection, url_ids: Sequence[int], max_sources_by_host: Mapping[str, int]
 ) -> dict[int, int]:
     """Return the number of sources that cite each article, by url_id.
@@ -241,7 +231,7 @@ def _count_sources(
     Args:
         connection: Transaction to read in.
         url_ids: Articles to count.
-        max_sources_by_host: Result of `_max_sources_by_host`.
+        max_sources_by_host: Result of `count_max_sources_by_host`.
     """
     ids_by_keys: dict[tuple[int, frozenset[int]], list[int]] = defaultdict(list)
     for url_id, (voice, keys) in _own_keys_by_article(connection, url_ids).items():
