@@ -8,12 +8,12 @@ import re
 import statistics
 from collections.abc import Iterator, Sequence
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from benchmarks.results import Figure
 from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, TIMEOUT, Ours
 from domain.errors import PlumblineError
 from domain.term import Lexicon, LexiconEntry, Term
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
 from search_ui.query.solr_client import SolrSearchClient

@@ -19,7 +19,6 @@ from typing import Any
 import click
 
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from benchmarks.results import OUT, SHARED, Figure, check_floors, check_systems, publish, values_by_name
 from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_models import save_model
@@ -29,6 +28,7 @@ from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, TRAINED, UNSEEN, Sy
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
 from domain.errors import PlumblineError
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
 from text.folding import word_key

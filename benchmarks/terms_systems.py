@@ -47,7 +47,7 @@ def ours(model: Path | None) -> Mine:
 
 def as_shipped(_: Path | None) -> Mine:
     """Our miner with the default settings, as in `plumb`: all sufficiently frequent and likely candidates."""
-    from benchmarks.in_memory_corpus import InMemoryCorpus
+    from lexicon.counting.corpus import InMemoryCorpus
     from lexicon.mining import mine_terms
     from lexicon.settings import LexiconSettings
 
@@ -64,7 +64,7 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
     """The paper's C-value with these rules, all candidates ranked."""
 
     def make(_: Path | None) -> Mine:
-        from benchmarks.in_memory_corpus import InMemoryCorpus
+        from lexicon.counting.corpus import InMemoryCorpus
         from lexicon.mining import mine_terms
         from lexicon.settings import LexiconSettings
 

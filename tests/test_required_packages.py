@@ -66,7 +66,7 @@ def publish_lexicon(folder: Path) -> None:
 
 def mine_as_in_the_paper(folder: Path) -> None:
     """`lexicon.mining.mine_terms`, with `lexicon.scorer = "c_value"`."""
-    from benchmarks.in_memory_corpus import InMemoryCorpus
+    from lexicon.counting.corpus import InMemoryCorpus
     from lexicon.mining import mine_terms
     from lexicon.settings import LexiconSettings
 

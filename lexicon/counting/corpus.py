@@ -1,7 +1,7 @@
 """The corpus to mine. Documents are read again whenever needed, so no copy stays in memory."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,19 @@ class Corpus(Protocol):
 
     def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
         """Yield the documents with these ids, which must ascend. Deleted documents are skipped."""
+
+
+class InMemoryCorpus:
+    """In-memory corpus of titles and bodies, with ids from 0."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._documents = [CorpusDocument(index, *text) for index, text in enumerate(texts)]
+
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
+        return ((document.document_id, document_digest(document)) for document in self._documents)
+
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
+        return (self._documents[index] for index in document_ids)
 
 
 def document_digest(document: CorpusDocument) -> str:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from domain.concept import Concept
 from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.automatic_acceptance import (
@@ -16,6 +15,7 @@ from lexicon.automatic_acceptance import (
     select_confident_terms,
 )
 from lexicon.concepts.formats import format_concept_file
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.known_item_check import KnownItemComparison, compare_versions
 from lexicon.mining import mine_terms
 from lexicon.publishing import add_terms

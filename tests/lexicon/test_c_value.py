@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from domain.errors import SettingsError
 from lexicon.c_value.c_value import CValue, find_nested_candidates
 from lexicon.c_value.candidates import TermCandidate
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
 

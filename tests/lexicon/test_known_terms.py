@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.known_terms import MIN_KNOWN_TERMS, log_lift
 from lexicon.mining import mine_terms
 from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows

@@ -9,12 +9,12 @@ from pathlib import Path
 import jieba.posseg
 import pytest
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from domain.errors import LexiconError, SettingsError
 from domain.term import Term
 from lexicon import mining as build
 from lexicon.c_value.candidates import _INVISIBLE, normalize_text
 from lexicon.c_value.noise_filters import filter_general_words
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.example_sentences import find_example_sentences
 from lexicon.jieba_segmenter import JiebaSegmenter
 from lexicon.mining import mine_terms

@@ -2,9 +2,8 @@
 
 import pytest
 
-from benchmarks.in_memory_corpus import InMemoryCorpus
 from domain.article import Block, BlockKind
-from lexicon.counting.corpus import CorpusDocument
+from lexicon.counting.corpus import CorpusDocument, InMemoryCorpus
 from lexicon.counting.prose_filter import is_prose, iter_prose_lines, mask_identifiers, prose_text
 from lexicon.mining import mine_terms
 from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER
