@@ -254,13 +254,7 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: SiteBackend) -> Glossary:
     states = lexicon_backend.published_term_states(lexicon.version)
     return Glossary(
         tuple(
-            GlossaryTerm(
-                entry.text,
-                entry.synonyms,
-                entry.broader_terms,
-                entry.category,
-                entry.text in states.new,
-            )
+            GlossaryTerm(entry.text, entry.synonyms, entry.broader_terms, entry.category, entry.text in states.new)
             for entry in lexicon.entries
             if entry.text not in states.hidden_texts
         ),

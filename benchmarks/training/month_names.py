@@ -14,7 +14,7 @@ from pathlib import Path
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-from extractor.fields.dates.date_parsing import MONTH_WORD_RE
+from extractor.fields.dates.date_parsing import LETTERS_PATTERN
 
 OUT = Path("extractor") / "data" / "month_names.tsv"
 LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
@@ -41,7 +41,7 @@ def names_of(language: str) -> list[tuple[str, int]]:
         for number in months[context][width]
         if width == "wide" or not LATIN.match(months[context][width][number])
     )
-    return [(name, number) for name, number in found if MONTH_WORD_RE.fullmatch(name)]
+    return [(name, number) for name, number in found if re.fullmatch(LETTERS_PATTERN, name)]
 
 
 def rows() -> list[list[str]]:

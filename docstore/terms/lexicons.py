@@ -240,13 +240,11 @@ class LexiconTable:
         entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
         is_likely = terms.c.score.between(MIN_PUBLIC_PROBABILITY, 1.0) & (terms.c.documents >= MIN_PUBLIC_ARTICLES)
         is_withdrawn, is_automatic = terms.c.status != TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR
-        hidden_texts = select(terms.c.text).where(terms.c.text.in_(entry_texts), is_withdrawn)
-        words = select(terms.c.text, is_likely).where(terms.c.text.in_(entry_texts), ~is_withdrawn, is_automatic)
+        query = select(terms.c.text, is_likely & ~is_withdrawn).where(terms.c.text.in_(entry_texts))
         with self._database.read() as connection:
+            rows = connection.execute(query.where(is_withdrawn | is_automatic)).all()
             return PublishedTermStates(
-                frozenset(connection.scalars(hidden_texts)).union(
-                    text for text, is_likely in connection.execute(words) if not (is_likely and has_han(text))
-                ),
+                frozenset(text for text, is_likely in rows if not (is_likely and has_han(text))),
                 frozenset(connection.scalars(entry_texts)) - frozenset(connection.scalars(base_texts)),
             )
 

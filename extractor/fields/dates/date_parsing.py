@@ -61,7 +61,6 @@ URL_MONTH_RES = compile_bounded(
 SPACE_PATTERN = r"[\s\xa0]{0,3}"
 # Includes vowel signs, which are not letters for Python. The name of May has two characters in Indian scripts.
 LETTERS_PATTERN = r"(?:[a-z\u00c0-\u1fff]{3,16}|[\u0900-\u0dff]{2})"
-MONTH_WORD_RE = re.compile(LETTERS_PATTERN)
 MONTH_WORD_PATTERN = (
     rf"(?P<n>{LETTERS_PATTERN})(?:/{LETTERS_PATTERN})?"  # looked up in MONTH_NAMES; Bosnians write juni/lipanj
 )
