@@ -137,22 +137,22 @@ def has_counts(text: str, probability: float, frequency: int, document_count: in
 def find_names_and_templates(candidates: Sequence[str], texts: Iterable[str]) -> set[str]:
     """Return the candidates with capitals, with titles beside short ones, or only at the edges of articles."""
     patterns, finder = {text: re.compile(re.escape(text), re.IGNORECASE) for text in candidates}, TermFinder(candidates)
-    places, capitalized, titled, articles, edges = (Counter[str]() for _ in range(5))
+    places, capitals, titles, articles, edges = (Counter[str]() for _ in range(5))
     for text in map(normalize_text, texts):
         end = len(text) - EDGE_CHARS
         for candidate in finder.find_terms(text):
             spans = [match.span() for match in patterns[candidate].finditer(text)]
             places[candidate] += len(spans)
-            capitalized[candidate] += sum(is_capitalized(text[slice(*span)]) for span in spans)
-            titled[candidate] += sum(text.endswith(_TITLES, 0, i) or text.startswith(_AFTER_NAMES, j) for i, j in spans)
+            capitals[candidate] += sum(is_capitalized(text[slice(*span)]) for span in spans)
+            titles[candidate] += sum(text.endswith(_TITLES, 0, i) or text.startswith(_AFTER_NAMES, j) for i, j in spans)
             if spans and end >= EDGE_CHARS + MIN_MIDDLE_CHARS:  # there are none if a blank divides the candidate
                 articles[candidate] += 1
                 edges[candidate] += all(i < EDGE_CHARS or j > end for i, j in spans)
     return {
         candidate
         for candidate, count in places.items()
-        if 0 < CAPITALIZED_SHARE * count <= capitalized[candidate]
-        or (len(candidate) <= MAX_TITLED_CHARS and 0 < TITLED_SHARE * count <= titled[candidate])
+        if 0 < CAPITALIZED_SHARE * count <= capitals[candidate]
+        or (len(candidate) <= MAX_TITLED_CHARS and 0 < TITLED_SHARE * count <= titles[candidate])
         or max(MIN_TEMPLATE_ARTICLES, TEMPLATE_SHARE * articles[candidate]) <= edges[candidate]
     }
 

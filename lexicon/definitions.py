@@ -171,20 +171,20 @@ def _keep_best(definitions: Iterable[Definition]) -> list[Definition]:
 
 def rescore_definitions(stored_definitions: Iterable[Definition]) -> tuple[list[Definition], list[Definition]]:
     """Return the definitions of an earlier model with the best score that this model can give, and those below."""
-    rescored, rejected = [], []
+    rescored_definitions, rejected_definitions = [], []
     for definition in stored_definitions:
-        alone, after_heading = (
+        own_score, heading_score = (
             score_definition(definition.term, definition.sentence, text) for text in ("", definition.term)
         )
-        if definition.needs_recheck or isclose(definition.score, alone) or isclose(definition.score, after_heading):
+        if definition.needs_recheck or any(isclose(definition.score, score) for score in (own_score, heading_score)):
             continue
         # What stood before the sentence is unknown: a heading can make it a candidate, but not public.
-        score = max(alone, min(after_heading, MIN_PUBLIC_SCORE - 0.01))
+        score = max(own_score, min(heading_score, MIN_PUBLIC_SCORE - 0.01))
         if score < THRESHOLD_BY_LANGUAGE[definition.language]:
-            rejected.append(definition)
+            rejected_definitions.append(definition)
         elif score < definition.score:
-            rescored.append(replace(definition, score=score))
-    return rescored, rejected
+            rescored_definitions.append(replace(definition, score=score))
+    return rescored_definitions, rejected_definitions
 
 
 def score_definition(term: str, sentence: str, previous_text: str = "") -> float:

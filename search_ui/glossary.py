@@ -171,10 +171,14 @@ class Glossary:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""
         return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
 
+    def find_exact(self, text: str) -> GlossaryTerm | None:
+        """Return the term with exactly this text; None if it is not published."""
+        term = self.find(text)
+        return term if term is not None and term.text == text else None
+
     def has_term(self, text: str) -> bool:
         """True if a published term has exactly this text."""
-        term = self.find(text)
-        return term is not None and term.text == text
+        return self.find_exact(text) is not None
 
     def iter_occurrences(self, text: str, segmenter: Segmenter) -> Iterator[TermOccurrence]:
         """Iterate over the names of terms in a text, the longest at each place, without overlaps.

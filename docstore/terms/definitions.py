@@ -105,11 +105,8 @@ class DefinitionTable:
                     for some_keys in batched(keys, BATCH_SIZE):
                         connection.execute(delete(definitions).where(or_(*some_keys)))
             for definition in lost_definitions:  # also those that were scored again
-                is_lost = and_(
-                    definitions.c.term == definition.term,
-                    definitions.c.url_id == definition.url_id,
-                    definitions.c.sentence == sanitize_text(definition.sentence),
-                )
+                row = _row_of_definition(definition)
+                is_lost = and_(*(definitions.c[name] == row[name] for name in ("term", "url_id", "sentence")))
                 connection.execute(update(definitions).where(is_lost).values(needs_recheck=1))
 
 

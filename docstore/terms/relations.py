@@ -3,8 +3,8 @@
 An accepted relation is stored with its terms (`ReviewHistory`) and its proposal is hidden. If the acceptance is undone,
 the proposal is open again. An accepted pair of related terms stays in this table.
 
-If reviewers reject more than half of the proposals of a pattern, it is paused: none of its proposals is added or listed
-with the others. Decisions on its pending proposals resume it.
+If reviewers reject more than half of the proposals of a pattern, it is paused: its proposals are not listed with the
+others. Decisions on them resume it.
 """
 
 import json
@@ -37,7 +37,7 @@ BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, rela
 
 MIN_DECISIONS = 10  # decided proposals of a pattern from which it can be paused
 MIN_ACCEPTED_SHARE = 0.5
-TABLES = relation_proposals.outerjoin(terms, terms.c.text == relation_proposals.c.term)
+PROPOSALS_WITH_TERMS = relation_proposals.outerjoin(terms, terms.c.text == relation_proposals.c.term)
 
 OPERATION_BY_STATE: Mapping[ProposalState, str] = {
     ProposalState.ACCEPTED: "relation_accept",
@@ -153,7 +153,7 @@ class RelationTable:
         is_known = or_(~needs_known_terms, other_terms.c.status == TermStatus.ACCEPTED)
         query = (
             select(relation_proposals)
-            .select_from(TABLES.outerjoin(other_terms, other_terms.c.text == other))
+            .select_from(PROPOSALS_WITH_TERMS.outerjoin(other_terms, other_terms.c.text == other))
             .where(relation_proposals.c.state == ProposalState.PROPOSED, terms.c.status == TermStatus.ACCEPTED)
             .where(is_known, _lacks_word(STORED_WORDS, other), or_(kind != RelationKind.RELATED, is_unrelated))
         )
@@ -217,13 +217,12 @@ def _find_paused(connection: Connection) -> dict[str, tuple[int, int]]:
         state == ProposalState.PROPOSED, relation_proposals.c.kind != RelationKind.RELATED, is_stored
     )
     is_accepted = or_(state == ProposalState.ACCEPTED, is_accepted_edit)
-    accepted_count = func.sum(case((is_accepted, 1), else_=0))
-    query = select(pattern, accepted_count, func.count()).select_from(TABLES)
+    query = select(pattern, func.sum(case((is_accepted, 1), else_=0)), func.count()).select_from(PROPOSALS_WITH_TERMS)
     query = query.where(or_(is_accepted, state == ProposalState.REJECTED)).group_by(pattern).order_by(pattern)
     return {
-        name: (accepted, decided)
-        for name, accepted, decided in connection.execute(query)
-        if decided >= MIN_DECISIONS and accepted < MIN_ACCEPTED_SHARE * decided
+        name: (accepted_count, decision_count)
+        for name, accepted_count, decision_count in connection.execute(query)
+        if decision_count >= MIN_DECISIONS and accepted_count < MIN_ACCEPTED_SHARE * decision_count
     }
 
 

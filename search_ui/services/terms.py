@@ -128,10 +128,10 @@ def indexed_term_query(text: str) -> SolrQuery:
 def term_counts_params(query: SolrQuery) -> Params:
     """Build the request for `parse_term_counts`."""
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
-    dated = {"type": "query", "q": DATED, "facet": bounds}
+    dated_facet = {"type": "query", "q": DATED, "facet": bounds}
     fields = {name: SOLR_FIELD_BY_FILTER[name] for name in USAGE_FACETS}
     facets = {name: values_facet(field, MAX_FACET_VALUES, ARTICLE_COUNT) for name, field in fields.items()}
-    return select_params(query, facets={**facets, "total": ARTICLE_COUNT, "dated": dated})
+    return select_params(query, facets={**facets, "total": ARTICLE_COUNT, "dated": dated_facet})
 
 
 def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermCounts:
@@ -287,7 +287,7 @@ class PublishedTerm:
     def related(self) -> list[GlossaryTerm]:
         """The published terms that reviewers accepted as related to the term."""
         glossary = self.site.glossary
-        return [other for text in self._related_texts if glossary.has_term(text) and (other := glossary.find(text))]
+        return [other for text in self._related_texts if (other := glossary.find_exact(text))]
 
     @cached_property
     def usage(self) -> TermUsage:
@@ -315,8 +315,8 @@ class PublishedTerm:
 
     def _is_unrelated(self, text: str) -> bool:
         """Return True for another published term without a stated relation to this one."""
-        other = self.site.glossary.find(text)
-        return other is not None and other.text == text and self._related_keys.isdisjoint(other.word_keys)
+        other = self.site.glossary.find_exact(text)
+        return other is not None and self._related_keys.isdisjoint(other.word_keys)
 
     @cached_property
     def _related_keys(self) -> frozenset[str]:

@@ -4,7 +4,6 @@
 
 const list = document.querySelector("[data-position]"); // what is decided one after the other; not on the page of one term
 const rows = list ? Array.from(list.children) : [];
-const UNREAD_MS = 300; // a row that a decision has just brought here is not read yet
 let current = 0;
 let isLeaving = false; // a choice reloads the page; a second key does not choose again
 
@@ -30,7 +29,7 @@ document.addEventListener("keydown", (event) => {
 
 window.addEventListener("pageshow", () => {
   isLeaving = false;
-  requestAnimationFrame(() => setTimeout(() => { if (list) list.dataset.ready = ""; }, UNREAD_MS));
+  requestAnimationFrame(() => setTimeout(() => { if (list) list.dataset.ready = ""; }, Number(list?.dataset.unread)));
 });
 rows.forEach((row, index) => row.addEventListener("focusin", () => { current = index; }));
 goTo(list ? Number(list.dataset.position) : 0);
