@@ -33,11 +33,11 @@ from extractor.fields.title_matching import (
     is_byline_line,
     is_site_name,
     is_title_before_separator,
-    iter_title_separators,
     lines_above_body,
     normalize_letters,
     strip_known_site_names,
     strip_site_names,
+    title_separators,
     title_suffix,
 )
 from extractor.page.dom import HEADING_TAGS
@@ -391,20 +391,17 @@ def find_title_without_heading(page: ParsedPage, body_span: int, declared_titles
 
 def title_spelled_by_url(title: str, page: ParsedPage) -> str:
     """Return the part of <title> before the site name if the last URL segment spells it; else the complete <title>."""
-    separator = next(iter_title_separators(title), None)
+    separators = title_separators(title)
     path = unquote(page.url).partition("//")[2].partition("/")[2].partition("?")[0]
     last_segment = path.rstrip("/").rpartition("/")[2]
-    if separator is None or normalize_letters(title[: separator.start()]) not in (
+    if not separators or normalize_letters(title[: separators[0].start()]) not in (
         normalize_letters(last_segment),
         normalize_letters(last_segment.split(".")[0]),
     ):
         return title
     known_letters = {normalize_letters(name) for name in declared_site_names(page)}
-    return (
-        title[: separator.start()]
-        if is_site_name(title[separator.end() :], known_letters, host_of(page.url))
-        else title
-    )
+    is_followed_by_site_name = is_site_name(title[separators[0].end() :], known_letters, host_of(page.url))
+    return title[: separators[0].start()] if is_followed_by_site_name else title
 
 
 def is_title_in_url(title: str, url: str) -> bool:

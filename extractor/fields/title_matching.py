@@ -10,7 +10,8 @@ The body starts below the line with the title. Titles are compared as in WD-A3. 
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice, takewhile
 
 from rapidfuzz.distance import LCSseq
@@ -70,10 +71,11 @@ def entity_char(entity: re.Match[str]) -> str:
     return chr(code) if 0x20 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF else entity[0]
 
 
-def iter_title_separators(title: str) -> Iterator[re.Match[str]]:
-    """Yield the separators of a title. `»` is a quotation mark if the title also contains `«`."""
+@lru_cache(maxsize=8)  # every heading of a page is compared with the same title
+def title_separators(title: str) -> list[re.Match[str]]:
+    """Return the separators of a title. `»` is a quotation mark if the title also contains `«`."""
     has_quotes = "«" in title
-    return (match for match in TITLE_SEPARATOR_RE.finditer(title) if not (has_quotes and CLOSING_QUOTE in match[0]))
+    return [match for match in TITLE_SEPARATOR_RE.finditer(title) if not (has_quotes and CLOSING_QUOTE in match[0])]
 
 
 def is_title_before_separator(heading: str, declared_title: str) -> bool:
@@ -84,8 +86,8 @@ def is_title_before_separator(heading: str, declared_title: str) -> bool:
     >>> is_title_before_separator("Class Foo<T>", "Foo (Bar 3.2 API)")
     True
     """
-    separator = next(iter_title_separators(declared_title), None)
-    if separator is not None and normalize_letters(heading) and heading == declared_title[: separator.start()]:
+    separators = title_separators(declared_title)
+    if separators and heading == declared_title[: separators[0].start()] and normalize_letters(heading):
         return True
     parenthesis_match = PARENTHESIZED_TITLE_RE.fullmatch(declared_title)
     position = heading.find(parenthesis_match[1]) if parenthesis_match is not None else -1
@@ -108,7 +110,7 @@ def strip_site_names(title: str, *names: str, suffixes: Sequence[str] = (), host
     """
     known_letters = {normalize_letters(name) for name in names}
     title = strip_after_double_dash(strip_learned_suffix(clean_title(title), suffixes), known_letters, host)
-    separators = list(iter_title_separators(title))
+    separators = title_separators(title)
     for separator in reversed(separators):
         remainder, suffix = title[: separator.start()], title[separator.end() :]
         if text_size(remainder) < MIN_TITLE_SIZE or (
@@ -125,7 +127,7 @@ def strip_known_site_names(title: str, names: Iterable[str], suffixes: Sequence[
     """Strip a known site name, or one that the host spells, from a cleaned title; other parts after separators stay."""
     known_letters = {normalize_letters(name) for name in names}
     title = strip_after_double_dash(strip_learned_suffix(title, suffixes), known_letters, host)
-    for separator in iter_title_separators(title):
+    for separator in title_separators(title):
         if (
             is_site_name(title[separator.end() :], known_letters, host)
             and text_size(title[: separator.start()]) >= MIN_TITLE_SIZE
@@ -207,7 +209,7 @@ def title_suffix(declared_title: str, title: str = "") -> str:
     if title and declared_title.startswith(title) and has_separator_at(declared_title, len(title)):
         suffix = declared_title[len(title) :]
     else:
-        separators = list(iter_title_separators(declared_title))
+        separators = title_separators(declared_title)
         suffix = declared_title[separators[-1].start() :] if separators else ""
     return suffix if text_size(suffix) <= MAX_SITE_NAME_SIZE else ""
 
