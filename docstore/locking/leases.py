@@ -91,8 +91,9 @@ class LeaseTable:
         renewed_keys: set[tuple[str, str, int]] = set()
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
-                statement = update(leases).where(matches_leases(batch)).values(until=database_now(connection) + seconds)
-                renewed_keys.update(tuple(row) for row in connection.execute(statement.returning(*LEASE_COLUMNS)))
+                held = update(leases).where(matches_leases(batch), leases.c.holder == self.holder)  # not released
+                renewed = held.values(until=database_now(connection) + seconds).returning(*LEASE_COLUMNS)
+                renewed_keys.update(map(tuple, connection.execute(renewed)))
         return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
@@ -197,9 +198,7 @@ class LeaseHeartbeat:
         requested_at = time.monotonic()
         renewed_leases = set(self.lease_table.renew(tracked_leases, self.lease_seconds)) if tracked_leases else set()
         with self._lock:
-            for lease in tracked_leases:
-                if lease not in self._expires_at:
-                    continue
+            for lease in self._expires_at.keys() & tracked_leases:
                 if lease in renewed_leases:
                     self._expires_at[lease] = requested_at + self.lease_seconds
                 else:

@@ -41,6 +41,7 @@ def test_a_lease_has_one_holder_and_its_token_rises(store: Store) -> None:
     assert other.acquire("host", ["a"], LONG) == []
     assert store.leases.holders_by_key("host") == {"a": "one"}
     one.release([first])
+    assert one.renew([first], LONG) == []  # a heartbeat that read its leases before they were released
     (second,) = other.acquire("host", ["a"], LONG)
     assert second.token > first.token
     assert one.renew([first], LONG) == []
