@@ -91,8 +91,8 @@ class LeaseTable:
         renewed_keys: set[tuple[str, str, int]] = set()
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
-                held = update(leases).where(matches_leases(batch), leases.c.holder == self.holder)  # not released
-                renewed = held.values(until=database_now(connection) + seconds).returning(*LEASE_COLUMNS)
+                own_leases = update(leases).where(matches_leases(batch), leases.c.holder == self.holder)  # not released
+                renewed = own_leases.values(until=database_now(connection) + seconds).returning(*LEASE_COLUMNS)
                 renewed_keys.update(map(tuple, connection.execute(renewed)))
         return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
