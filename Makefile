@@ -31,9 +31,10 @@ test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, about 20 
 all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
-release-check: test $(PEERS)/.installed $(TERM_PEERS)/.installed  ## before a release: all that is too long for `make test`
+release-check: test $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
 	$(MAKE) faults docs-site check-release check-image
+	$(MAKE) bench-speed ARGS=--short
 
 check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
 	$(RELEASE)/bin/python deploy/check_release.py
@@ -98,7 +99,7 @@ docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails o
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
 
-bench-extract bench-documents: $(PEERS)/.installed
+bench-extract bench-documents bench-speed: $(PEERS)/.installed
 
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
@@ -106,7 +107,7 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # t
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check rs-trafilatura==0.1.1 || echo "rs-trafilatura needs a Rust compiler: its rows will be missing"
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
-bench-crawl: $(CRAWL_PEERS)/.installed
+bench-speed: $(CRAWL_PEERS)/.installed
 
 $(CRAWL_PEERS)/.installed: benchmarks/peers/crawlers.txt | $(VENV)/bin/python  # the crawlers that ours is compared with
 	$(BIN)/python -m venv $(CRAWL_PEERS)

@@ -8,18 +8,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from benchmarks.results import SHARED
 from domain.errors import PlumblineError
 from indexer.embedded_solr import find_free_port
 
+SOURCE = SHARED.parent / "tools" / "crawlbench"
 _PATIENCE = 120.0
 
 
+def source_of(data: Path) -> Path:
+    """Return the folder with crawlbench's source: DATA itself, in DATA, next to DATA, or the default."""
+    places = (data, data / "crawlbench", data / "tools" / "crawlbench", data.parent / "tools" / "crawlbench", SOURCE)
+    found = next((place for place in places if (place / "go.mod").exists()), None)
+    if found is None:
+        raise PlumblineError(f"no source of crawlbench at {data} or {SOURCE}")
+    return found.resolve()
+
+
 def built(source: Path, folder: Path) -> tuple[Path, Path]:
-    """Build the site server and the Go crawl loop into `folder`."""
+    """Build the site server and the Go crawl loop into `folder`. Raises PlumblineError without Go 1.22."""
     site, ceiling = folder / "crawlbench", folder / "ceiling"
-    for program, package in ((site, "."), (ceiling, "./ceiling")):
-        if not program.exists():
+    try:
+        for program, package in ((site, "."), (ceiling, "./ceiling")):
             subprocess.run(["go", "build", "-o", str(program), package], cwd=source, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise PlumblineError(f"crawlbench cannot be built, which takes Go 1.22: {error}") from error
     return site, ceiling
 
 

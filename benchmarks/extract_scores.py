@@ -22,8 +22,7 @@ QUALITY = {
     "title_folded": "title~",
     "date": "date",
 }
-SPEED, PEAK, GROWTH, ERRORS = "pages_per_cpu_s", "peak_mb", "growth_mb", "errors"
-GAIN = "two_process_gain"
+PEAK, GROWTH, ERRORS = "peak_mb", "growth_mb", "errors"
 Rows = Mapping[str, Sequence[dict[str, Any]]]
 
 
@@ -46,23 +45,21 @@ def groups(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             yield pool, present
 
 
-def score(sets: Sequence[GoldSet], rounds: Sequence[Run], scorer: ModuleType) -> Iterator[Figure]:
-    """Return the figures of one system: answers from its first round, seconds from its best round per set.
+def score(sets: Sequence[GoldSet], run: Run, scorer: ModuleType) -> Iterator[Figure]:
+    """Return the figures of one system.
 
     A pooled figure is computed over the pages of its sets together, not as a mean of means.
     """
-    first, names = rounds[0], [found.name for found in sets]
-    rows = judge_pages(sets, first, scorer)
-    seconds = {name: min(run.seconds[name] for run in rounds) for name in names}
+    names = [found.name for found in sets]
+    rows = judge_pages(sets, run, scorer)
     for group, members in groups(names):
-        found = scorer.summary([row for name in members for row in rows[name]], 0, first.system.gives, rounds=0)
+        found = scorer.summary([row for name in members for row in rows[name]], 0, run.system.gives, rounds=0)
         for metric, key in QUALITY.items():
             if found[key] is not None:
-                yield Figure(group, first.system.name, metric, found[key])
-    yield from type_figures(sets, first, rows, scorer)
+                yield Figure(group, run.system.name, metric, found[key])
+    yield from type_figures(sets, run, rows, scorer)
     for group, members in [*groups(names), (ALL, names)]:
-        pages, peak = sum(len(rows[name]) for name in members), max(first.peak_mb[name] for name in members)
-        yield Figure(group, first.system.name, SPEED, pages / sum(seconds[name] for name in members))
-        yield Figure(group, first.system.name, PEAK, peak)
-        yield Figure(group, first.system.name, GROWTH, max(0.0, peak - first.start_mb))
-    yield Figure(ALL, first.system.name, ERRORS, len(first.errors))
+        peak = max(run.peak_mb[name] for name in members)
+        yield Figure(group, run.system.name, PEAK, peak)
+        yield Figure(group, run.system.name, GROWTH, max(0.0, peak - run.start_mb))
+    yield Figure(ALL, run.system.name, ERRORS, len(run.errors))

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks import focus, terms
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.extract import run_rounds, sample_of
+from benchmarks.extract import run_systems, sample_of
 from benchmarks.extract_pages import load_scorer, load_sets, write_jobs
 from benchmarks.extract_scores import score
 from benchmarks.extract_systems import ABLATION
@@ -157,7 +157,7 @@ def bodies(data: Data) -> Iterator[Figure]:
     sets = [sample_of(one, data.size) for one in load_sets(data.folder, scorer) if one.name.startswith(("zh-", "en-"))]
     with tempfile.TemporaryDirectory() as folder:
         jobs = write_jobs(sets, Path(folder))
-        runs = run_rounds(ABLATION, jobs, 1, sum(len(one.pages) for one in sets))
+        runs = run_systems(ABLATION, jobs, sum(len(one.pages) for one in sets))
     parts = {PICTURE_NEWS: "wd_body", "zh-pooled": "wd_body_zh", "en-pooled": "wd_body_en"}
     metrics = {"tag_path_ratio": "f1_baseline", "two_pass": "f1_two_pass", OURS: "f1"}
     for system in metrics:

@@ -58,7 +58,7 @@ def measure_extraction(data: Path) -> dict[str, float]:
         run = read_run(SYSTEMS[OURS], run_jobs(SYSTEMS[OURS], jobs, lambda _: None))
     if run.errors:
         raise PlumblineError(extract.complaint(run))
-    figures = [*score(sets, [run], scorer), *list_figures(extract.verdicts(sets, run, PAGES_PER_SET))]
+    figures = [*score(sets, run, scorer), *list_figures(extract.verdicts(sets, run, PAGES_PER_SET))]
     return values_by_name(figures)
 
 

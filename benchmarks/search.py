@@ -1,19 +1,17 @@
 """Benchmark of search: `make bench-search [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
 load_collections   load the collections of DIR/ir (default: ../shared/data), with queries and judgments
-run                each system over all queries of each collection: quality, speed
+run                each system over all queries of each collection
 answer_figures     related articles, and answers that are shown or not
 compare_figures    the comparison search of Wang Du 2019: complete terms, base against domain lexicon
 partial_figures    search while documents wait for their vectors
 typo_figures       spelling corrections
-bulk_figures       indexing speed relative to plain Solr with the same texts
-load_figures       a results page under 1, 8 and 32 clients, relative to the bare Solr query that it is built on
-tables             print tables; the same figures go to benchmarks/out/search.jsonl, one per row
+
+The same figures go to benchmarks/out/search.jsonl, one per row. `make bench-speed` measures the speed.
 """
 
 import statistics
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -23,10 +21,8 @@ import click
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.results import Figure, check_systems, publish
 from benchmarks.search_answers import ANSWERS, ANSWERS_EN, RELATED, answer_figures
-from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer, sample
-from benchmarks.search_load import LOAD, load_figures
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_partial import PARTIAL, partial_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
@@ -37,11 +33,8 @@ from domain.term import Lexicon
 WITH_LEXICON = f"{OURS}+lexicon"
 ALL_SYSTEMS = (OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS)
 COMPARE = "compare"
-WARM_UP = 50  # warm-up queries, not timed
 METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir.py gives of a query
 MINED = 5_000  # documents of a collection whose terms make its lexicon
-CHINESE = "zh_"  # how the names of the Chinese collections begin: articles are generated from those
-BULK_DOCUMENTS, LOAD_DOCUMENTS = 10_000, 100_000
 MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 
 
@@ -49,13 +42,12 @@ MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
-@click.option("--documents", default=LOAD_DOCUMENTS, type=click.IntRange(1000), help="Duration of the set load.")
 @click.option("--every", default=1, type=click.IntRange(1), help="Use every n-th query and every n-th other document.")
-def main(data: Path, systems: list[str], set_names: list[str], documents: int, every: int) -> None:
+def main(data: Path, systems: list[str], set_names: list[str], every: int) -> None:
     """Measure search and its peers."""
     figures: list[Figure] = []
     try:
-        for figure in measure(data, systems, set_names, documents, every):
+        for figure in measure(data, systems, set_names, every):
             click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
             figures.append(figure)
     finally:
@@ -64,9 +56,7 @@ def main(data: Path, systems: list[str], set_names: list[str], documents: int, e
         check_systems(figures, systems or ALL_SYSTEMS, METRICS)
 
 
-def measure(
-    data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS, every: int = 1
-) -> Iterator[Figure]:
+def measure(data: Path, systems: Sequence[str], set_names: Sequence[str], every: int = 1) -> Iterator[Figure]:
     """Return all figures. Raises PlumblineError if an input is missing."""
     chosen = systems or ALL_SYSTEMS
     if unknown := set(chosen).difference(ALL_SYSTEMS):
@@ -87,34 +77,13 @@ def measure(
             yield from partial_figures(url, load_collections(data, scorer))
         if not set_names or {TYPOS, TYPOS_PRESENT} & set(set_names):
             yield from typo_figures(url, load_collections(data, scorer))
-        yield from speed(url, data, scorer, set_names, documents)
-
-
-def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], documents: int) -> Iterator[Figure]:
-    """Yield the sets `bulk` and `load`, if they are chosen."""
-    if set_names and not {BULK, LOAD} & set(set_names):
-        return
-    collections = load_collections(data, scorer)
-    collections = [one for one in collections if one.name.startswith(CHINESE)] or collections
-    if not set_names or BULK in set_names:
-        yield from bulk_figures(url, generated(collections, BULK_DOCUMENTS))
-    if not set_names or LOAD in set_names:
-        texts = [document for collection in collections for document in collection.documents]
-        yield from load_figures(url, generated(collections, documents), mixed_queries(collections), texts)
-
-
-def mixed_queries(collections: Sequence[Collection]) -> list[str]:
-    """Return the queries of the collections in turns, as many of each as the smallest has."""
-    return [text for group in zip(*(one.queries for one in collections), strict=False) for _, text in group]
 
 
 def run(url: str, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
     """Run one system on one collection: index, query, score, delete."""
     system = maker(name, collection)(url, f"{collection.name}_{name.replace('+', '_').replace('-', '_')}")
     try:
-        started = time.perf_counter()
         system.load(collection.documents)
-        yield Figure(collection.name, name, "docs_per_s", len(collection.documents) / (time.perf_counter() - started))
         yield from asked(system, collection, name, scorer)
     finally:
         system.drop()
@@ -132,19 +101,11 @@ def maker(name: str, collection: Collection) -> Maker:
 
 
 def asked(system: System, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
-    """Return the quality over all judged queries, and the milliseconds per query."""
-    for _, text in collection.queries[:WARM_UP]:
-        system.search(text)
-    rankings, seconds = {}, []
-    for query, text in collection.queries:
-        started = time.perf_counter()
-        rankings[query] = list(dict.fromkeys(system.search(text)))
-        seconds.append(time.perf_counter() - started)
+    """Return the quality over all judged queries."""
+    rankings = {query: list(dict.fromkeys(system.search(text))) for query, text in collection.queries}
     scores = scorer.score(rankings, collection.judgments).values()
     for metric, place in METRICS.items():
         yield Figure(collection.name, name, metric, statistics.fmean(score[place] for score in scores))
-    yield Figure(collection.name, name, "p50_ms", 1000 * statistics.median(seconds))
-    yield Figure(collection.name, name, "p95_ms", 1000 * sorted(seconds)[int(0.95 * len(seconds))])
 
 
 if __name__ == "__main__":

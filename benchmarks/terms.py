@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,10 @@ import click
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.results import OUT, SHARED, Figure, check_floors, check_systems, publish, values_by_name
-from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_models import save_model
 from benchmarks.terms_seeds import seeded
 from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
-from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, TRAINED, UNSEEN, System
+from benchmarks.terms_systems import OURS, SYSTEMS, TRAINED, UNSEEN, System
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
 from domain.errors import PlumblineError
@@ -45,20 +44,15 @@ WD_E4 = {
 }
 
 
-@benchmark("terms", systems=",".join(TRAINED), set_names="petro,speed", texts=40, megabytes="0.02")
+@benchmark("terms", systems=",".join(TRAINED), set_names="petro", texts=40)
 @data_option()
 @click.option(
     "--train", default=SHARED, type=click.Path(path_type=Path), help="Folder of the training sets of plumbline-unseen."
 )
 @click.option("--systems", default=",".join(SYSTEMS), callback=names, help="Only these systems, comma-separated.")
-@click.option(
-    "--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated; `speed` is one."
-)
-@click.option(
-    "--megabytes", default="10,100,1000", help="Sizes of the generated corpora of set speed, comma-separated."
-)
+@click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
 @click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per set; 0: all.")
-def main(data: Path, train: Path, systems: list[str], set_names: list[str], megabytes: str, texts: int) -> None:
+def main(data: Path, train: Path, systems: list[str], set_names: list[str], texts: int) -> None:
     """Measure the miner and its peers."""
     if unknown := set(systems) - SYSTEMS.keys():
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}; there are {', '.join(SYSTEMS)}")
@@ -69,10 +63,6 @@ def main(data: Path, train: Path, systems: list[str], set_names: list[str], mega
         scorer = load_scorer(data)
         figures += [figure for one in sets for figure in seeded(one, unseen_model(one, train), UNSEEN, scorer)]
     figures += [figure for one in sets if one.language == "zh" for figure in wd_e4(one)]
-    if not wanted or "speed" in wanted:
-        figures += list(
-            speed([first_texts(one, texts) for one in read_sets(data)], [float(size) for size in megabytes.split(",")])
-        )
     publish("terms", figures)
     check_systems(figures, systems if sets else (), METRICS.values())
     if data == SHARED and not texts:
@@ -97,7 +87,6 @@ def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[F
         return
     scored = score(one, answer["terms"], load_scorer(data))
     yield from (Figure(one.name, system.name, metric, scored[name]) for name, metric in METRICS.items())
-    yield Figure(one.name, system.name, "chars_per_s", sum(map(len, one.texts)) / answer["seconds"])
     yield Figure(one.name, system.name, "peak_mb", answer["peak_mb"])
 
 
@@ -132,28 +121,6 @@ def unseen_model(one: TermSet, train: Path) -> Path:
         sets = [found for found in load_sets(train) if found.tokens.language == one.language and found.name != one.name]
         save_model(Trainer(sets).fit(frozenset(found.name for found in sets)), path)
     return path
-
-
-def speed(sets: Sequence[TermSet], sizes: Sequence[float]) -> Iterator[Figure]:
-    """Yield the growth curve: our miner with default settings on generated Chinese corpora of increasing size.
-
-    The sets are `speed-10mb` and so on; `speed` is the largest.
-    """
-    texts = [text for one in sets if one.language == "zh" for text in one.texts]
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "texts"
-            characters = write_corpus(texts, size, path)
-            answer = run_system(SYSTEMS[SHIPPED], "zh", path, None)
-        if answer:
-            values = {
-                "chars_per_s": characters / answer["seconds"],
-                "chars_per_s_wall": characters / answer["wall_seconds"],
-                "peak_mb": answer["peak_mb"],
-                "terms": len(answer["terms"]),
-            }
-            set_names = [f"speed-{size:g}mb", *(["speed"] if size == max(sizes) else [])]
-            yield from (Figure(name, OURS, metric, value) for name in set_names for metric, value in values.items())
 
 
 def wd_e4(one: TermSet) -> Iterator[Figure]:

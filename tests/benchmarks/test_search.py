@@ -104,7 +104,6 @@ def tiny(data: Path) -> Collection:
 def test_ours_finds_and_is_scored(tiny: Collection, solr_node: EmbeddedSolr, data: Path) -> None:
     figures = {f.metric: f.value for f in bench.run(solr_node.url, tiny, OURS, load_scorer(data))}
     assert (figures["ndcg10"], figures["mrr10"], figures["r100"]) == (1.0, 1.0, 1.0)
-    assert figures["docs_per_s"] > 0 and figures["p95_ms"] >= figures["p50_ms"] > 0
 
 
 @pytest.fixture(autouse=True)

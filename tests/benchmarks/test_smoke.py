@@ -21,7 +21,7 @@ from domain.errors import PlumblineError
 FOLDER = Path(results.__file__).parent
 BENCHMARKS = (
     *("conformance", "crawl", "documents", "extract", "findable"),
-    *("focus", "glossary", "papers", "search", "terms"),
+    *("focus", "glossary", "papers", "search", "speed", "terms"),
 )
 
 
@@ -94,7 +94,7 @@ def test_every_benchmark_has_a_smoke_form() -> None:
         assert command.name == name and any(option.name == "smoke" for option in command.params)
 
 
-@pytest.mark.parametrize("name", ["conformance", "documents", "extract", "focus", "search", "terms"])
+@pytest.mark.parametrize("name", ["conformance", "documents", "extract", "focus", "search", "speed", "terms"])
 def test_benchmark_without_data_ends_with_one_line(name: str, tmp_path: Path) -> None:
     with output_to(tmp_path / "out"):
         result = CliRunner().invoke(commands()[name], ["--data", str(tmp_path)])
