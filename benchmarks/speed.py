@@ -29,7 +29,7 @@ from domain.errors import PlumblineError
 
 CRAWL, EXTRACT, MINE = "crawl", "extract", "mine"
 VERTICAL = (LEXICON, INDEX, SEARCH, SERVE, DISK)
-PARTS = (CRAWL, EXTRACT, MINE, *VERTICAL)
+PARTS = (EXTRACT, MINE, CRAWL, *VERTICAL)  # first what needs DATA
 TRAFILATURA = "trafilatura"
 EXTRACTION_PEERS = (TRAFILATURA, "readability-lxml", "resiliparse")
 MINING_PEERS = ("jieba_tfidf",)
