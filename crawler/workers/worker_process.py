@@ -118,9 +118,9 @@ class WorkerChild:
 class WorkerProcess:
     """A worker for one call at a time. Another thread may call `close`, which aborts the running call."""
 
-    def __init__(self, limits: Limits | None = None, preload: Sequence[str] = ()) -> None:
+    def __init__(self, limits: Limits | None = None, preload: Sequence[str] = (), niceness: int = 0) -> None:
         self.limits = limits or Limits()
-        self._preload = tuple(preload)
+        self._preload, self._niceness = tuple(preload), niceness
         self._child: WorkerChild | None = None
         self._is_closed = False
 
@@ -179,16 +179,28 @@ class WorkerProcess:
             process = subprocess.Popen(
                 command, pass_fds=(child_end.fileno(),), env={**os.environ, **WORKER_ENVIRONMENT}
             )
+        os.setpriority(os.PRIO_PROCESS, process.pid, max(self._niceness, os.nice(0)))
         child = WorkerChild(process, parent_end)
         child.wait_until_ready()
         return child
 
 
 class WorkerPool:
-    """Worker processes, each with a thread that waits for it, so that a failed worker does not affect the others."""
+    """Worker processes, each with a thread that waits for it, so that a failed worker does not affect the others.
 
-    def __init__(self, workers: int, limits: Limits | None = None, preload: Sequence[str] = ()) -> None:
-        self._processes = [WorkerProcess(limits, preload) for _ in range(workers)]
+    `niceness` is that of the first process, and `other_niceness` that of the others, which start when it is busy.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        limits: Limits | None = None,
+        preload: Sequence[str] = (),
+        niceness: int = 0,
+        other_niceness: int = 0,
+    ) -> None:
+        niceness_by_process = (*[other_niceness] * (workers - 1), niceness)
+        self._processes = [WorkerProcess(limits, preload, value) for value in niceness_by_process]
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
         self._idle: LifoQueue[WorkerProcess] = LifoQueue()  # LIFO: started processes are reused first
         for process in self._processes:

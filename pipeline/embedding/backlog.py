@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import EmbeddingError
 from domain.outcome import Reason, Stage
+from pipeline.runs.live_progress import read_live_run
 from search_ui.interfaces import EmbeddingBacklog
 
 if TYPE_CHECKING:
@@ -34,10 +35,18 @@ def count_pending_passages(engine: "Engine") -> int:
 
 
 def measured_seconds_per_article(engine: "Engine") -> float | None:
-    """Return the wall-clock seconds per embedded article; None if no recent run embedded enough articles.
+    """Return the wall-clock seconds per embedded article: in the active stage, otherwise in recent ones; or None.
 
-    The fastest stage counts: other stages have embedded passages, too.
+    Of the recent stages that embedded enough articles, the fastest counts: others have embedded passages, too.
     """
+    live_run = read_live_run(engine.settings.data_dir)
+    if (
+        live_run
+        and live_run.stage == Stage.EMBED
+        and live_run.per_minute
+        and engine.lock_holder_pid("embed") is not None
+    ):
+        return 60 / live_run.per_minute
     stages = [stage for run in engine.store.runs.list_newest(ESTIMATE_RUNS) for stage in run.stages]
     counts = [(stage.seconds, stage.counts.get(Reason.EMBEDDED, 0)) for stage in stages if stage.stage == Stage.EMBED]
     return min((seconds / count for seconds, count in counts if count >= MIN_ESTIMATE_ARTICLES), default=None)

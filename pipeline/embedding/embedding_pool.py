@@ -1,13 +1,15 @@
 """Compute the vectors of pending articles in several processes.
 
-Each process has its own copy of the model, one core, and the lowest priority, so that searches go first. If a batch
-crashes its process, its articles are embedded one by one; the article that crashes again counts as failed.
+Each process has its own copy of the model and one core. Searches go first: the first process has a low priority, with
+which it gets about a quarter of a busy core, and the others only use idle cores. If a batch crashes its process, its
+articles are embedded one by one; the article that crashes again counts as failed.
 """
 
 import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -19,7 +21,6 @@ from crawler.workers.worker_process import (
     WorkerError,
     WorkerPool,
     WorkerProcess,
-    iter_results,
 )
 from docstore.articles.vectors import EmbeddingPart, EmbeddingResult, PassageVector, PendingText
 from domain.batches import batched
@@ -48,7 +49,7 @@ MAX_REST_CHARS = int(MIN_REST_TOKENS / TOKENS_PER_LATIN_CHAR) + 1  # enough to d
 MAX_TITLE_LENGTH = 200  # characters
 WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # long: wall-clock time on a busy machine
 WORKER_PRELOAD = ("pipeline.embedding.embedding_pool", "onnxruntime", "tokenizers")
-WORKER_NICENESS = 19
+NICENESS, IDLE_NICENESS = 5, 19  # of the first process, and of the others
 _LETTER = re.compile(r"[^\W_]")
 
 
@@ -66,21 +67,26 @@ class EmbeddingPool:
 
     def __init__(self, max_passages: int, workers: int) -> None:
         self._max_passages, self._max_in_flight = max_passages, workers * BATCHES_IN_FLIGHT_PER_WORKER
-        self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD)
+        self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD, NICENESS, IDLE_NICENESS)
 
     def embed(
         self, pending: Iterable[PendingText], spec: ModelSpec, part: EmbeddingPart = EmbeddingPart.ARTICLE
     ) -> Iterator[list[EmbeddingResult]]:
-        """Yield the vectors of this part of the articles in batches, in their order.
+        """Yield the vectors of this part of the articles in batches, each as soon as it is complete.
 
         Raises EmbeddingError if the model cannot be used.
         """
-        job = EmbeddingJob(spec, part, self._max_passages)
-        return iter_results(
-            batched(pending, BATCH_SIZE),
-            lambda batch: self._pool.submit(partial(embed_with_retry, batch, job)),
-            self._max_in_flight,
-        )
+        job, futures = EmbeddingJob(spec, part, self._max_passages), set[Future[list[EmbeddingResult]]]()
+        try:
+            for batch in batched(pending, BATCH_SIZE):
+                futures.add(self._pool.submit(partial(embed_with_retry, batch, job)))
+                if len(futures) >= self._max_in_flight:  # not in their order: a busy core would hold up the others
+                    done, futures = wait(futures, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            yield from (future.result() for future in as_completed(futures))
+        finally:
+            for future in futures:
+                future.cancel()
 
     def close(self) -> None:
         """Terminate all processes of the pool."""
@@ -121,9 +127,7 @@ def embed_batch(batch: Sequence[PendingText], job: EmbeddingJob) -> list[Embeddi
 
 @lru_cache(2)
 def load_model_cached(spec: ModelSpec) -> Embedder:
-    """Load the model on the first call in a process, and lower the priority of the process."""
-    if os.nice(0) < WORKER_NICENESS:
-        os.nice(WORKER_NICENESS - os.nice(0))
+    """Load the model on the first call in a process."""
     return load_model(spec)
 
 

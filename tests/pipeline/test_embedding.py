@@ -1,19 +1,23 @@
 """Finding by meaning, from articles in a store to a result page: a real model, a real Solr, a real kill -9."""
 
 import fcntl
+import itertools
+import os
+import signal
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, PendingText
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
 from domain.outcome import Reason, Stage, StageReport
@@ -24,10 +28,12 @@ from pipeline import stages
 from pipeline.cli.status import collect_status, format_status
 from pipeline.embedding import models
 from pipeline.embedding.backlog import count_pending_passages, load_embedding_backlog
+from pipeline.embedding.embedding_pool import BATCH_SIZE, EmbeddingPool
 from pipeline.embedding.model_download import ModelDownload, needs_download
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
+from pipeline.runs.live_progress import LIVE_PROGRESS_FILE, LiveProgress
 from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.search_app import create_search_app
@@ -245,6 +251,38 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path, small_model: Path) -> No
         assert {count for _, count in vertical.ask(log)} == {2}  # extracted, embedded
     finally:
         vertical.end()
+
+
+def test_a_process_on_a_busy_core_holds_up_no_other(small_model: Path) -> None:
+    [spec] = models.configured_models(settings(Path(), **small_model_settings(small_model)).embed, Path())
+    texts = (PendingText(n, str(n), "井", f"第{n}口井完钻。") for n in range(12 * BATCH_SIZE))
+    with closing(EmbeddingPool(0, 2)) as pool:
+        batches = pool.embed(texts, spec)
+        next(batches)
+        [stopped, *_] = (
+            int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()
+        )
+        os.kill(stopped, signal.SIGSTOP)
+        continuation = Timer(PATIENCE, os.kill, (stopped, signal.SIGCONT))
+        continuation.start()
+        assert len([next(batches) for _ in range(8)]) == 8
+        assert continuation.is_alive()
+        continuation.cancel()
+        os.kill(stopped, signal.SIGCONT)
+        assert sum(map(len, batches)) == 3 * BATCH_SIZE
+
+
+def test_the_estimate_follows_the_active_stage(tmp_path: Path, small_model: Path) -> None:
+    with Engine(settings(tmp_path, **small_model_settings(small_model)), NullProgress()) as engine:
+        fill(engine.store, wells(40))
+        seconds = itertools.count(0.0, 30.0)
+        progress = LiveProgress(NullProgress(), engine.settings.data_dir / LIVE_PROGRESS_FILE, lambda: next(seconds))
+        progress.start_stage(1, Stage.EMBED)
+        with engine.lock("embed"), progress.task("embed", 40) as advance:
+            assert load_embedding_backlog(engine).seconds is None
+            advance(10)
+            assert load_embedding_backlog(engine).seconds == 40 * 3
+        assert load_embedding_backlog(engine).seconds is None  # a killed run leaves its file
 
 
 def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path, small_model: Path) -> None:

@@ -121,6 +121,12 @@ def test_few_tasks_start_few_processes() -> None:
     assert not any(map(is_alive, pids))
 
 
+def test_only_the_first_process_of_a_pool_competes_for_a_busy_core() -> None:
+    with closing(WorkerPool(2, niceness=5, other_niceness=19)) as pool:
+        first = pool.submit(lambda worker: (worker.call(os.nice, 0), pool.call(os.nice, 0)))
+        assert first.result() == (max(5, os.nice(0)), 19)
+
+
 def test_closing_a_pool_ends_whatever_is_under_way() -> None:
     pool = WorkerPool(2)
     futures = [pool.submit(lambda worker: worker.call(time.sleep, 600)) for _ in range(6)]
