@@ -191,6 +191,8 @@ class RelationFinder:
             relations += self._iter_phrases(_mask(sentence, spans), spans, keys, sentence)
         if keys and has_renaming_cue(sentence):
             relations += self._iter_renamings(_mask(sentence, spans), keys, spans, sentence)
+        if not relations:
+            return []
         best = sorted(relations, key=lambda relation: -relation.score)
         return list({(relation.kind, relation.term, relation.other): relation for relation in reversed(best)}.values())
 

@@ -48,6 +48,8 @@ def iter_glosses(text: str) -> Iterator[Gloss]:
 
 
 def _iter_matches(text: str) -> Iterator[Gloss]:
+    if ")" not in text and "）" not in text:  # most sentences; the patterns take a hundred times as long
+        return
     for match in _LATIN_IN_BRACKETS.finditer(text):
         if match[0][0].isascii():
             continue  # the end of a mixed term: PDC钻头（PDC bit）

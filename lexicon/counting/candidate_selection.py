@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lexicon.arrays import BoolArray
+from lexicon.arrays import BoolArray, Int32Array, UInt64Array
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
@@ -52,7 +52,7 @@ class CandidateSelector:
         for language_index, sample in enumerate(self._samples):
             is_own_language = likely_mask & (rows.is_english == bool(language_index))
             if has_evicted_rows:
-                is_own_language &= is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+                is_own_language &= is_in_hash_sample(rows.keys, SAMPLE_KEY_BITS)
             sample.add(rows.take(is_own_language))
 
     def build_selection(self, counts_store: CountsStore) -> CandidateSelection:
@@ -67,8 +67,9 @@ class CandidateSelector:
         local_ids[numbers] = [vocabulary.get_or_add(word) for _, word, _ in words]
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
         occurrences[local_ids[numbers]] = [count for _, _, count in words]
-        forms = {form(word) for word in vocabulary.words if not is_unspaced(word) for form in CASE_VARIANTS}
-        counted_words = counts_store.iter_words("word", sorted(forms.union(vocabulary.words)))
+        cased_words = {word for word in vocabulary.words if word.lower() != word.upper()}
+        forms = {form(word) for word in cased_words if not is_unspaced(word) for form in CASE_VARIANTS}
+        counted_words = counts_store.iter_words("word", sorted(forms | cased_words))
         spellings = usual_spellings(vocabulary.words, ((word, count) for _, word, count in counted_words))
         corpus = CountedCorpus(vocabulary, occurrences, *counts_store.word_totals(), spellings)
         rows, sample = (replace(part, word_ids=local_ids[part.word_ids]) for part in (rows, sample))
@@ -84,22 +85,22 @@ class _HashSample:
 
     def add(self, rows: NgramRows) -> None:
         """Add rows to sample from."""
-        self.rows = concatenate_rows([self.rows, rows.take(is_in_hash_sample(rows, self._zero_bits))])
+        self.rows = concatenate_rows([self.rows, rows.take(is_in_hash_sample(rows.keys, self._zero_bits))])
         while len(self.rows) > MAX_SAMPLE_ROWS:
             self._zero_bits += 1
-            self.rows = self.rows.take(is_in_hash_sample(self.rows, self._zero_bits))
+            self.rows = self.rows.take(is_in_hash_sample(self.rows.keys, self._zero_bits))
 
 
-def is_in_hash_sample(rows: NgramRows, bits: int) -> BoolArray:
-    """Return a mask of the rows whose key ends in `bits` zero bits."""
-    is_sampled: BoolArray = rows.keys & np.uint64((1 << bits) - 1) == 0
+def is_in_hash_sample(keys: UInt64Array, bits: int) -> BoolArray:
+    """Return a mask of the keys that end in `bits` zero bits."""
+    is_sampled: BoolArray = keys & np.uint64((1 << bits) - 1) == 0
     return is_sampled
 
 
-def should_retain(rows: NgramRows) -> BoolArray:
+def should_retain(keys: UInt64Array, frequency: Int32Array, best_log_probability: Int32Array) -> BoolArray:
     """Return a mask of the rows that can still become terms, or belong to the sample."""
-    min_steps = np.where(rows.frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
-    is_retained: BoolArray = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+    min_steps = np.where(frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
+    is_retained: BoolArray = (best_log_probability >= min_steps) | is_in_hash_sample(keys, SAMPLE_KEY_BITS)
     return is_retained
 
 

@@ -156,7 +156,7 @@ class CountsStore:
         id_by_word = {word: index for index, word, _ in self.iter_words("word", words)}
         return np.fromiter((id_by_word[word] for word in words), dtype=np.int32, count=len(words))
 
-    def add_occurrences(self, word_ids: Int32Array, occurrences: Int64Array) -> None:
+    def add_occurrences(self, word_ids: Int64Array, occurrences: Int64Array) -> None:
         """Add to the occurrences of words. Negative numbers subtract."""
         rows = zip(occurrences.tolist(), word_ids.tolist(), strict=True)
         self._database.executemany("UPDATE words SET times = times + ? WHERE number = ?", rows)

@@ -186,14 +186,16 @@ class IncrementalCount:
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
         count = partial(count_piece, expected_digest=counting_digest(self.models))
-        word_id_cache = WordIdCache(self.counts_store)
+        word_id_cache, occurrences = WordIdCache(self.counts_store), np.zeros(0, dtype=np.int64)
         for counted_pieces in self.map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
             for piece in counted_pieces:
                 word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
-                has_occurred = piece.occurrences > 0
-                self.counts_store.add_occurrences(word_ids[:-1][has_occurred], sign * piece.occurrences[has_occurred])
+                occurrences = np.pad(occurrences, (0, max(0, word_ids.max() + 1 - len(occurrences))))
+                occurrences[word_ids[:-1]] += sign * piece.occurrences
                 rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
                 runs.add_run(rows if sign > 0 else negate_rows(rows))
+        occurring_ids = np.flatnonzero(occurrences)
+        self.counts_store.add_occurrences(occurring_ids, occurrences[occurring_ids])
 
     def _merge_runs(self, runs: SortedRuns, removed_ids: Int64Array, selector: CandidateSelector | None) -> None:
         """Write the next generation of rows. With a selector, also select candidate rows."""
@@ -202,10 +204,8 @@ class IncrementalCount:
         ranges = max(1, counts_store.key_range_count, min(runs.range_count, key_range_count(row_estimate)))
         with self.progress_task("lexicon: add up", ranges) as advance:
             for range_index, stored_rows in enumerate(_iter_key_ranges(counts_store, ranges)):
-                rows = clamp_document_counts(
-                    merge_rows([remove_seen_documents(stored_rows, removed_ids), *runs.read_range(range_index, ranges)])
-                )
-                rows = rows.take(should_retain(rows)) if evicts else rows
+                parts = [remove_seen_documents(stored_rows, removed_ids), *runs.read_range(range_index, ranges)]
+                rows = clamp_document_counts(merge_rows(parts, should_retain if evicts else None))
                 if selector:
                     selector.add(rows, evicts)
                 counts_store.write_rows(range_index, rows)

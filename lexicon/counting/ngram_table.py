@@ -7,7 +7,7 @@ key (hash)   word_ids    counts                          sums             best_l
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +34,9 @@ MAX_SEEN_DOCUMENTS = 3  # ids of first documents stored per row
 CAPACITIES = [2**power * 50_000 for power in range(20)]  # rows allocated; moving rows is slow, unused memory is free
 MIN_LOG_PROBABILITY = -32768  # below every log-probability, in steps
 NO_DOCUMENT = -1  # pads `first_documents`
+
+RetentionTest = Callable[[UInt64Array, Int32Array, Int32Array], BoolArray]
+"""(keys, frequency, best log-probability) of rows -> mask."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def usual_spellings(words: Sequence[str], occurrences: Iterable[tuple[str, int]]
 
     Args:
         words: The words.
-        occurrences: (word, occurrences) of all words that may be spellings of them.
+        occurrences: (word, occurrences) of all words that may be spellings of those with case.
     """
     spellings: defaultdict[str, tuple[int, str]] = defaultdict(lambda: (0, ""))
     for word, count in occurrences:
@@ -226,16 +229,26 @@ def negate_rows(rows: NgramRows) -> NgramRows:
     return replace(rows, counts=-rows.counts, sums=-rows.sums, best_log_probability=likeliest, first_documents=seen_in)
 
 
-def merge_rows(parts: Sequence[NgramRows]) -> NgramRows:
+def merge_rows(parts: Sequence[NgramRows], should_retain: RetentionTest | None = None) -> NgramRows:
     """Return the sum of the rows, ordered by key. Rows with a frequency of 0 or less are dropped.
 
     A row has the word ids of the first part that contains it.
+
+    Args:
+        parts: the rows.
+        should_retain: returns a mask of the sums to keep. The others are never computed, which saves most of the time.
     """
     rows = concatenate_rows(parts)
     order = np.argsort(rows.keys, kind="stable")
     first = np.flatnonzero(is_group_start(rows.keys[order]))
-    total = rows.take(order[first])
     size = np.diff(np.append(first, len(order)))
+    frequency = np.add.reduceat(rows.frequency[order], first)
+    is_retained = frequency > 0
+    if should_retain:
+        best_log_probability = np.maximum.reduceat(rows.best_log_probability[order], first)
+        is_retained &= should_retain(rows.keys[order[first]], frequency, best_log_probability)
+    order, size = order[np.repeat(is_retained, size)], size[is_retained]
+    total = rows.take(order[np.cumsum(size) - size])
     shared_rows = np.flatnonzero(size > 1)
     if len(shared_rows):
         duplicate_rows = rows.take(order[np.repeat(size > 1, size)])
@@ -244,8 +257,7 @@ def merge_rows(parts: Sequence[NgramRows]) -> NgramRows:
         total.sums[:, shared_rows] = np.add.reduceat(duplicate_rows.sums, group_starts, axis=1)
         total.best_log_probability[shared_rows] = np.maximum.reduceat(duplicate_rows.best_log_probability, group_starts)
         total.first_documents[:, shared_rows] = _earliest_of_groups(duplicate_rows.first_documents, group_starts)
-    is_empty = total.frequency <= 0
-    return total.take(~is_empty) if is_empty.any() else total
+    return total
 
 
 def _earliest_of_groups(seen_in: Int64Array, group_starts: Int64Array) -> Int64Array:

@@ -22,8 +22,8 @@ TOKENIZER_BATCH_CHARS = 100_000  # characters tokenized at a time
 BREAK_TOKEN = "\n"  # noqa: S105 (the name of a setting, no secret)
 DOCUMENT_END = "\ue000"  # separates documents; a private-use character that is removed from texts
 _LATIN_TOKEN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
-_HAN_CHAR = re.compile(f"[{scripts.HAN}]")
-_LETTER = re.compile(r"[A-Za-z]")
+_HAN = re.compile(f"[{scripts.HAN}]+")
+_LETTERS = re.compile(r"[A-Za-z]+")
 BLANK_KIND, HAN_KIND, LATIN_KIND, OTHER_KIND = range(4)  # kinds of words
 IDENTIFIER_WORD_ID = 1  # id of IDENTIFIER_PLACEHOLDER in every vocabulary
 MIN_LETTERS_PER_HAN = 20  # lines with more letters per Chinese character are English
@@ -111,9 +111,9 @@ class Tokens:
 def detect_line_language(line: str) -> str:
     """Return `en` for a line with almost no Chinese characters, else `zh`."""
     if line.isascii():
-        return "en" if _LETTER.search(line) else "zh"
-    han = len(_HAN_CHAR.findall(line))
-    return "en" if len(_LETTER.findall(line)) > MIN_LETTERS_PER_HAN * han else "zh"
+        return "en" if _LETTERS.search(line) else "zh"
+    han, letters = (sum(map(len, pattern.findall(line))) for pattern in (_HAN, _LETTERS))
+    return "en" if letters > MIN_LETTERS_PER_HAN * han else "zh"
 
 
 def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[tuple[str, list[str], Int64Array]]:

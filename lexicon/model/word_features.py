@@ -6,10 +6,10 @@
 
 import gzip
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from math import log, log1p
 
 import numpy as np
 
@@ -123,9 +123,8 @@ class WordFeatureTable:
     @property
     def features(self) -> Float32Array:
         """Features of all words, (words, WORD_FEATURES) float32."""
-        new_features = [compute_word_features(word) for word in self._words[len(self._features) :]]
-        if new_features:
-            self._features = np.concatenate([self._features, np.array(new_features, dtype=np.float32)])
+        if new_words := self._words[len(self._features) :]:
+            self._features = np.concatenate([self._features, compute_word_features(new_words)])
         return self._features
 
     def tag_ids(self, language: str, word_ids: IntegerArray | None = None) -> Int64Array:
@@ -213,26 +212,30 @@ def _non_word_tag(word: str) -> str | None:
     return "num" if _NUMBER.fullmatch(word) else None
 
 
-def compute_word_features(spelling: str) -> tuple[float, ...]:
-    """Return the features of a word in the order of WORD_FEATURES; zeros for a symbol."""
-    spelling = _UNKNOWN_LATIN_WORD if spelling == IDENTIFIER_PLACEHOLDER else spelling
-    surface = spelling.strip(" ")
-    if len(surface) <= 1 and not surface.isalnum():
-        return (0.0,) * len(WORD_FEATURES)
-    word, character_count, priors = surface.lower(), len(surface), TermPriors.load_shipped()
-    frequency = general_dictionary().get(word, (0, ""))[0]
-    first, inside, last = priors.word_positions.get(word, (0, 0, 0))
-    head_first, head_inside, head_last = priors.character_positions.get(word[0], (0, 0, 0))
-    tail_first, tail_inside, tail_last = priors.character_positions.get(word[-1], (0, 0, 0))
-    log_frequency, term_count = log(frequency + 1), first + inside + last
-    return (
-        character_count == 1, character_count == 2, character_count == 3, character_count >= 4,
+def compute_word_features(spellings: Sequence[str]) -> Float32Array:
+    """Return the features of words, (words, WORD_FEATURES) float32; zeros for a symbol."""
+    spellings = [_UNKNOWN_LATIN_WORD if spelling == IDENTIFIER_PLACEHOLDER else spelling for spelling in spellings]
+    surfaces = [spelling.strip(" ") for spelling in spellings]
+    words = [surface.lower() for surface in surfaces]
+    dictionary, priors = general_dictionary(), TermPriors.load_shipped()
+    frequency = np.array([dictionary.get(word, (0, ""))[0] for word in words])
+    first, inside, last = np.array([priors.word_positions.get(word, (0, 0, 0)) for word in words]).T
+    (head_first, head_inside, head_last), (tail_first, tail_inside, tail_last) = (
+        np.array([priors.character_positions.get(word[side : side + 1 or None], (0, 0, 0)) for word in words]).T
+        for side in (0, -1)
+    )
+    size, log_frequency, term_count = np.array([*map(len, surfaces)]), np.log(frequency + 1), first + inside + last
+    features = np.array([
+        size == 1, size == 2, size == 3, size >= 4,
         log_frequency / 5, frequency == 0,
-        log1p(first) / 3, log1p(inside) / 3, log1p(last) / 3,
-        log((first + 0.3) / (term_count + 1)), log((last + 0.3) / (term_count + 1)),
-        (log(term_count + 1) - 0.7 * log_frequency) / 3,
-        log((tail_last + 1) / (tail_first + tail_inside + tail_last + 3)),
-        log((head_first + 1) / (head_first + head_inside + head_last + 3)),
-        word in edge_words(), spelling[0] == " ", _DIGIT.search(word) is not None, log1p(tail_last) / 3,
-        surface[0].isupper(), character_count > 1 and surface.isupper(),
-    )  # fmt: skip
+        np.log1p(first) / 3, np.log1p(inside) / 3, np.log1p(last) / 3,
+        np.log((first + 0.3) / (term_count + 1)), np.log((last + 0.3) / (term_count + 1)),
+        (np.log(term_count + 1) - 0.7 * log_frequency) / 3,
+        np.log((tail_last + 1) / (tail_first + tail_inside + tail_last + 3)),
+        np.log((head_first + 1) / (head_first + head_inside + head_last + 3)),
+        [word in edge_words() for word in words], [spelling[0] == " " for spelling in spellings],
+        [_DIGIT.search(word) is not None for word in words], np.log1p(tail_last) / 3,
+        [word[:1].isupper() for word in surfaces], [len(word) > 1 and word.isupper() for word in surfaces],
+    ], dtype=np.float32).T  # fmt: skip
+    features[[len(word) <= 1 and not word.isalnum() for word in surfaces]] = 0
+    return features
