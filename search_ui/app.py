@@ -39,6 +39,7 @@ from search_ui.context import SiteContext, error_response, init_site
 from search_ui.i18n import has_name, translate, translate_code, translate_message
 from search_ui.interfaces import SiteBackend
 from search_ui.pages import (
+    bookmarks,
     click_tracking,
     feeds,
     glossary_views,
@@ -73,6 +74,7 @@ _BLUEPRINTS = (
     thumbnails.blueprint,
     suggestions.blueprint,
     originals.blueprint,
+    bookmarks.blueprint,
     candidate_views.blueprint,
     topic_pages,
     page_views.blueprint,  # with the routes of admin/views.py
@@ -133,7 +135,10 @@ def create_app(
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
     csrf.exempt(connections)  # they change nothing
     app.jinja_env.globals.update(
-        definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail
+        definition_excerpt=definition_excerpt,
+        ping=click_tracking.click_url,
+        has_picture=thumbnails.has_thumbnail,
+        max_bookmarks=bookmarks.MAX_BOOKMARKS,
     )
     app.url_defaults(_add_version)
     _register_errors(app)

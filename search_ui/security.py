@@ -27,8 +27,12 @@ SECURITY_HEADERS: Mapping[str, str] = {
 SESSION_COOKIE_HOURS = 24
 MAX_FORM_BYTES = 256 * 1024
 MAX_LIST_BYTES = 8 * 1024 * 1024
-LIST_UPLOAD_ENDPOINTS = frozenset({"review.pages.import_list", "settings.edit", "settings.review", "settings.save"})
-"""Views that receive long lists: a list of terms, the seeds of the crawl."""
+LIST_UPLOAD_ENDPOINTS = frozenset(
+    {
+        "review.pages.import_list", "settings.edit", "settings.review", "settings.save", "bookmarks.export_bookmarks",
+    }
+)  # fmt: skip
+"""Views that receive long lists: a list of terms, the seeds of the crawl, bookmarks."""
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
 DEVICE_DAYS = 365

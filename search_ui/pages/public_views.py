@@ -307,7 +307,9 @@ def _run_status() -> dict[str, str | None] | None:
     return formatted_times | {"last": run_history.runs[0].state.value if run_history.runs else None}
 
 
-_DISALLOWED_PATHS = ("search", "article", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")
+_DISALLOWED_PATHS = (
+    "search", "article", "bookmarks", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics",
+)  # fmt: skip
 _ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DISALLOWED_PATHS)
 
 

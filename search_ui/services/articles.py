@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from domain.article import ARTICLE_FIELDS
+from domain.batches import batched
 from domain.errors import SolrError
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segments, clean_text, split_highlights
@@ -26,13 +27,19 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import QueryVector, first_by_cluster, neighbour_cosine
 from search_ui.query.solr_client import SolrResponse, documents, select_in_background, with_documents
 from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
-from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params
+from search_ui.query.solr_requests import (
+    HIGHLIGHT_END,
+    HIGHLIGHT_START,
+    display_fields_params,
+    highlight_terms_params,
+)
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
 MAX_SIMILAR = 5
 MAX_COPIES = 20
 MAX_SERIES = 20
+MAX_IDS_PER_REQUEST = 500
 MAX_ANALYZED_CHARS = 500_000  # the whole body, as it was indexed
 
 _DOC_ID_RE = re.compile(r"[\w.-]{1,64}")
@@ -115,6 +122,15 @@ class ArticleView:
 def is_doc_id(text: str) -> bool:
     """Return True if the text has the form of a document id."""
     return bool(_DOC_ID_RE.fullmatch(text))
+
+
+def list_by_ids(search: SearchService, ids: Sequence[str]) -> tuple[ArticleSummary, ...]:
+    """Return the articles with these ids that the index has, in this order."""
+    articles: dict[str, ArticleSummary] = {}
+    for batch in batched(ids, MAX_IDS_PER_REQUEST):
+        response = search.solr.select(display_fields_params(batch))
+        articles.update((article.doc_id, article) for article in list_articles(response, search.settings))
+    return tuple(articles[doc_id] for doc_id in ids if doc_id in articles)
 
 
 def article_params(doc_id: str, plan: QueryPlan) -> Params:

@@ -88,7 +88,7 @@ function initSuggest(box) {
 
   async function fetchSuggestions() {
     const query = typed.trim();
-    if (!query) return close();
+    if (!query) return open(readSearches().map((text) => ({ text, kind: "recent" }))); // from bookmarks.js
     if (cache.has(query)) return open(cache.get(query));
     const controller = new AbortController();
     request = controller;
@@ -137,6 +137,7 @@ function initSuggest(box) {
     event.preventDefault();
   });
 
+  box.addEventListener("click", () => { if (!box.value && visible.length === 0) schedule(); });
   box.addEventListener("blur", close);
   box.form.addEventListener("submit", close);
   window.addEventListener("pageshow", close); // back from a result: the list is stale

@@ -50,6 +50,7 @@ PAGES = {
     "term": "/term/储层改造",
     "terms": "/terms",
     "help": "/help",
+    "bookmarks": "/bookmarks",
     "comparison": f"/compare?q={CONGRESS}",
     "login": "/admin/login",
     "error": "/nowhere",
@@ -388,6 +389,70 @@ def test_a_search_can_be_followed(visit: Visit) -> None:
 
 
 # -- keys
+
+
+@pytest.mark.parametrize(("locale", "width"), [("zh-CN", 390), ("en-US", 1280)])
+def test_bookmarks_are_listed_shared_and_exported(visit: Visit, locale: str, width: int) -> None:
+    page = visit(locale=locale, viewport={"width": width, "height": 800})
+    page.goto(RESULTS)
+    stars = page.locator("#hits .star")
+    titles = [title.strip() for title in page.locator("#hits h2").all_inner_texts()][:3]
+    for n in range(3):
+        stars.nth(n).click()
+        expect(stars.nth(n)).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(page.locator("#hits .star[aria-pressed=true]")).to_have_count(3)
+    follow(page.locator("#hits .kept").first)
+    expect(page.locator("article .star")).to_have_attribute("aria-pressed", "true")
+    follow(page.locator("header nav a[href='/bookmarks']"))
+    listed = page.locator("#bookmarks li > a")
+    expect(listed).to_have_text(titles[::-1])
+    page.locator("#bookmarks .star").first.click()
+    expect(page.locator("#bookmarks .star[aria-pressed=true]")).to_have_count(2)
+    page.reload()
+    expect(listed).to_have_text(titles[1::-1])
+    assert Axe().run(page).response["violations"] == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="RIS").click()
+    assert download.value.path().read_text("utf-8").count("TY  - ") == 2
+    assert "subject=" in address_of(page.locator("#share-mail"))
+    for scripts in (True, False):  # somebody else opens the link
+        other = visit(locale=locale, java_script_enabled=scripts)
+        other.goto(address_of(page.locator("#share-link")))
+        expect(other.locator("#bookmarks li > a")).to_have_text(titles[1::-1])
+        if scripts:
+            other.locator("#keep-all").click()
+            other.goto("/bookmarks")
+            expect(other.locator("#bookmarks li > a")).to_have_text(titles[1::-1])
+
+
+def test_recent_searches_are_offered_until_the_reader_turns_them_off(visit: Visit) -> None:
+    page = visit()
+    for query in (FRACTURING, CONGRESS, FRACTURING):
+        page.goto(f"/search?q={query}")
+    page.goto("/")
+    page.locator("#q").press("ArrowDown")
+    expect(page.locator("#suggestions bdi")).to_have_text([FRACTURING, CONGRESS])
+    page.goto("/bookmarks")
+    expect(page.locator("#recent-searches bdi")).to_have_text([FRACTURING, CONGRESS])
+    page.locator("#remember-searches").uncheck()
+    expect(page.locator("#recent-searches li")).to_have_count(0)
+    page.goto(RESULTS)
+    page.goto("/bookmarks")
+    expect(page.locator("#remember-searches")).not_to_be_checked()
+    expect(page.locator("#recent-searches li")).to_have_count(0)
+
+
+def test_a_full_list_of_bookmarks_says_so_and_loses_nothing(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    ids = [f"{n:032x}" for n in range(10_000)]
+    page.evaluate("ids => localStorage.setItem('plumbline.bookmarks', JSON.stringify(ids))", ids)
+    page.reload()
+    page.locator("#hits .star").first.click()
+    assert number(page.locator(".not-kept")) == 10_000
+    assert page.evaluate("JSON.parse(localStorage.getItem('plumbline.bookmarks')).length") == 10_000
+    expect(page.locator("#hits .star").first).to_have_attribute("aria-pressed", "false")
 
 
 def test_keys_lead_to_the_box_and_along_the_results(visit: Visit) -> None:

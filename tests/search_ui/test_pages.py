@@ -624,3 +624,26 @@ def test_chinese_text_on_an_english_page_has_a_language(address: str) -> None:
     texts = page.body.find_all(string=re.compile("[\u4e00-\u9fff]"))  # type: ignore[union-attr]
     assert texts
     assert not [text for text in texts if not str(text.find_parent(attrs={"lang": True})["lang"]).startswith("zh")]
+
+
+def test_a_shared_list_of_bookmarks_shows_its_articles_in_order_and_what_is_gone() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(client.get("/bookmarks?ids=doc3,gone,doc1,doc3,<b>&lang=en"))
+    assert [item["data-id"] for item in page.select("#bookmarks li")] == ["doc3", "doc1"]
+    assert page.select_one("#gone").text == "No longer in the collection: 1"
+    exported = client.post(
+        "/bookmarks", data={"ids": "doc3,gone,doc1", "format": "csl", "token": page.select_one("[name=token]")["value"]}
+    )
+    assert [item["id"] for item in exported.json] == ["doc3", "doc1"]
+    form = {"ids": "doc1", "format": "docx", "token": page.select_one("[name=token]")["value"]}
+    assert client.post("/bookmarks", data=form).status_code == 400
+
+
+def test_a_link_has_at_most_a_hundred_bookmarks_and_an_export_ten_thousand() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    many = ",".join(f"{n:032x}" for n in range(9_999))
+    page = soup(client.get(f"/bookmarks?lang=en&ids={many[: 33 * 130]}"))
+    assert "at most 100 articles; 30 are left out" in page.text
+    token = page.select_one("[name=token]")["value"]
+    exported = client.post("/bookmarks", data={"ids": f"{many},doc1", "format": "csl", "token": token})
+    assert [item["id"] for item in exported.json] == ["doc1"]
