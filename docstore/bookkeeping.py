@@ -9,6 +9,7 @@ from docstore.database import Database
 from docstore.schema.article_tables import index_changes
 from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import outcomes
+from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Stage
 from domain.storable_text import sanitize_message
@@ -18,6 +19,7 @@ EXTRACTOR_VERSION_KEY = "extractor_version"  # version of the extractor; pages o
 GROUPING_VERSION_KEY = "grouping_version"  # version of the rules that assigned near-duplicate clusters
 GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping for a version; without version when it is done
 MINED_TEXT_VERSION_KEY = "mined_version"  # the text version of the last term mining
+LOOKUP_BATCH_SIZE = 500
 MAX_DETAIL_CHARS = 500  # of an outcome; longer details are cut
 
 
@@ -84,3 +86,18 @@ def log_index_changes(
     rows = [{"url_id": url_id, "op": operation, "at": logged_at} for url_id in url_ids]
     if rows:
         connection.execute(index_changes.insert(), rows)
+
+
+def log_unless_pending(
+    connection: Connection, operation: IndexOperation, url_ids: Iterable[int], logged_at: float
+) -> int:
+    """Append an entry for each URL that has none in the change log; returns their number.
+
+    Only while no batch is in flight: its documents have the state before this change.
+    """
+    new_ids: list[int] = []
+    for batch in batched(sorted(url_ids), LOOKUP_BATCH_SIZE):
+        pending = set(connection.scalars(select(index_changes.c.url_id).where(index_changes.c.url_id.in_(batch))))
+        new_ids += (url_id for url_id in batch if url_id not in pending)
+    log_index_changes(connection, operation, new_ids, logged_at)
+    return len(new_ids)

@@ -9,17 +9,18 @@ current state of the document.
 import time
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select
+from sqlalchemy import bindparam, delete, exists, func, insert, literal, select
 
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, urls
-from domain.batches import batched
 from domain.index_change import IndexChange, IndexOperation, IndexResult
 from domain.outcome import Reason, Stage
 
-MAX_ROWS_PER_STATEMENT = 100
+DELETE_ACKNOWLEDGED = delete(index_changes).where(
+    index_changes.c.url_id == bindparam("changed_id"), index_changes.c.seq <= bindparam("last_seq")
+)
 
 
 class ChangeLog:
@@ -81,11 +82,9 @@ class ChangeLog:
                 connection,
                 [OutcomeRow(result.url_id, Stage.INDEX, result.outcome, now, result.digest) for result in results],
             )
-            acknowledged_rows = [
-                and_(index_changes.c.url_id == change.url_id, index_changes.c.seq <= change.seq) for change in batch
-            ]
-            for condition_batch in batched(acknowledged_rows, MAX_ROWS_PER_STATEMENT):
-                connection.execute(delete(index_changes).where(or_(*condition_batch)))
+            if batch:
+                rows = [{"changed_id": change.url_id, "last_seq": change.seq} for change in batch]
+                connection.execute(DELETE_ACKNOWLEDGED, rows)
 
     def enqueue_all(self) -> int:
         """Add every article to the change log, to fill a new Solr collection. Returns the number of articles."""

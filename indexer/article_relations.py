@@ -1,10 +1,10 @@
 """Updates the relations between articles before indexing: citations, stories (one news event), translations.
 
-Reads new and changed articles from the change log. Adds the articles whose documents change through it to the log.
+Adds the articles whose documents change through it to the change log.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 import numpy as np
@@ -20,37 +20,42 @@ from text.segment import Segmenter
 from text.titles import series_name
 
 PROSE_BLOCK_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CAPTION})
-NO_VECTORS: Mapping[str, bytes] = {}
 
 
-def update_relations(store: Store, segmenter: Segmenter) -> int:
-    """Process new and changed articles; return the number of other articles that must be indexed again."""
-    changed_count = 0
-    for url_ids in store.citations.iter_stale():
-        stored_by_id = store.articles.load_by_url_ids(url_ids)
-        vectors = store.vectors.article_vectors(
-            stored_article.article.digest for stored_article in stored_by_id.values()
-        )
-        items = [
-            item
-            for stored_article in stored_by_id.values()
-            if (item := to_news_item(stored_article, segmenter, vectors.get(stored_article.article.digest, NO_VECTORS)))
-        ]
-        story_url_ids = {item.url_id for item in items}
-        changed_count += store.stories.assign(
-            items, [url_id for url_id in url_ids if url_id not in story_url_ids], event_similarity, time.time()
-        )
-        store.glosses.save(
-            {
-                stored_article.url_id: iter_glosses(stored_article.article.body)
-                for stored_article in stored_by_id.values()
-            },
-            url_ids,
-        )
-        # Last, because it marks the articles as processed.
-        citations = [extract_citations(stored_article) for stored_article in stored_by_id.values()]
-        store.citations.save(citations, [url_id for url_id in url_ids if url_id not in stored_by_id])
-    return changed_count + store.citations.recount()
+def update_relations(
+    store: Store,
+    url_ids: Sequence[int],
+    stored_by_id: Mapping[int, StoredArticle],
+    vectors_by_digest: Mapping[str, Mapping[str, bytes]],
+    segmenter: Segmenter,
+) -> list[int]:
+    """Update the relations of the new, changed and removed articles of a batch, except counts of citations.
+
+    Args:
+        store: Store with the articles.
+        url_ids: Articles of the batch; those that are missing in `stored_by_id` are removed.
+        stored_by_id: The stored articles of the batch.
+        vectors_by_digest: Their vectors by model id.
+        segmenter: Segmenter without a lexicon.
+
+    Returns:
+        The articles of the batch that must be loaded again.
+    """
+    stale_ids = store.citations.find_stale(url_ids)
+    stale_articles = [stored_by_id[url_id] for url_id in stale_ids if url_id in stored_by_id]
+    items = {
+        stored_article.url_id: item
+        for stored_article in stale_articles
+        if (item := to_news_item(stored_article, segmenter, vectors_by_digest.get(stored_article.article.digest, {})))
+    }
+    other_ids = [url_id for url_id in stale_ids if url_id not in items]
+    changed_ids = store.stories.assign(list(items.values()), other_ids, event_similarity, time.time())
+    glosses = {stored_article.url_id: iter_glosses(stored_article.article.body) for stored_article in stale_articles}
+    store.glosses.save(glosses, stale_ids)
+    # Last, because it marks the articles as processed.
+    removed_ids = [url_id for url_id in stale_ids if url_id not in stored_by_id]
+    store.citations.save([extract_citations(stored_article) for stored_article in stale_articles], removed_ids)
+    return sorted(changed_ids & stored_by_id.keys())
 
 
 def extract_citations(stored_article: StoredArticle) -> ArticleCitations:

@@ -13,7 +13,7 @@ from domain.article_relations import authority_score
 from domain.page_offsets import find_page_offsets, format_page_offsets
 from domain.term import Lexicon
 from solr_client import solr_fields
-from text.folding import normalize_text
+from text.folding import fold_width, normalize_text
 from text.mixed_terms import TermFinder
 from text.scripts import ALPHABETIC
 from text.segment import Segmenter
@@ -57,7 +57,7 @@ def to_solr_document(
     """
     article = stored_article.article
     title, body = strip_unindexable(article.title), strip_unindexable(article.body)[:MAX_BODY_CHARS]
-    plain_title, plain_body = normalize_text(title), normalize_text(body)
+    plain_title, plain_body = fold_width(normalize_text(title)), fold_width(normalize_text(body))
     base_title, base_body = analysis.base_segmenter.cut(plain_title), analysis.base_segmenter.cut(plain_body)
     title_words, body_words = base_title, base_body
     if analysis.lexicon.entries:  # without terms, both segmenters are equal

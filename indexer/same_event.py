@@ -14,7 +14,7 @@ other numbers differ, the threshold is much higher.
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from heapq import nlargest
 from itertools import islice
 
@@ -69,22 +69,32 @@ WordWeightMap = Mapping[str, float]
 
 def event_keywords(title: str, body: str, cut: Callable[[str], Sequence[str]]) -> dict[str, float]:
     """Return the words that identify the event of an article, with weights. Returns {} for too few words."""
+    title, lead = fold_width(title), fold_width(body[:LEAD_CHARS])
+    title_words, lead_words = cut(title), cut(lead)
     weights: dict[str, float] = {}
-    for text, factor in ((body[:LEAD_CHARS], 1.0), (title, TITLE_WEIGHT)):
-        for word in map(word_key, cut(text)):
-            if len(word) > 1 and not _UNINFORMATIVE.fullmatch(word):
-                weights[word] = factor * -math.log(page_share(word) + UNKNOWN_WORD_SHARE)
+    for words, factor in ((lead_words, 1.0), (title_words, TITLE_WEIGHT)):
+        for word, weight in map(_weigh_word, (word for word in words if len(word) > 1)):
+            if weight:
+                weights[word] = factor * weight
     best = nlargest(MAX_WORDS, weights.items(), key=lambda word_and_weight: (word_and_weight[1], word_and_weight[0]))
     if len(best) < MIN_WORDS:
         return {}
-    text = f"{title}\n{body[:LEAD_CHARS]}"
+    text = f"{title}\n{lead}"
     marks = [
-        *(f"{NUMBER_MARK}{number}" for number in _first(_find_numbers(text), MAX_NUMBERS)),
-        *(f"{TITLE_NUMBER_MARK}{number}" for number in _first(_find_numbers(title), MAX_NUMBERS)),
-        *(f"{NAME_MARK}{name}" for name in _first(_find_names(text, cut), MAX_NAMES)),
-        *(f"{TITLE_NAME_MARK}{name}" for name in _first(_find_names(title, cut), MAX_NAMES)),
+        *(f"{NUMBER_MARK}{number}" for number in _first(_NUMBER.findall(text), MAX_NUMBERS)),
+        *(f"{TITLE_NUMBER_MARK}{number}" for number in _first(_NUMBER.findall(title), MAX_NUMBERS)),
+        *(f"{NAME_MARK}{name}" for name in _first(_find_names(text, [*title_words, *lead_words]), MAX_NAMES)),
+        *(f"{TITLE_NAME_MARK}{name}" for name in _first(_find_names(title, title_words), MAX_NAMES)),
     ]
     return dict.fromkeys(marks, 0.0) | {word: round(weight, 2) for word, weight in best if weight > 0}
+
+
+@lru_cache(1 << 14)
+def _weigh_word(word: str) -> tuple[str, float]:
+    """Return the key of a word and its weight in the body, 0 if it identifies no event."""
+    key = word_key(word)
+    is_informative = len(key) > 1 and not _UNINFORMATIVE.fullmatch(key)
+    return key, -math.log(page_share(key) + UNKNOWN_WORD_SHARE) if is_informative else 0.0
 
 
 @cache
@@ -97,22 +107,19 @@ def _first(values: Iterable[str], count: int) -> list[str]:
     return list(islice(dict.fromkeys(values), count))
 
 
-def _find_numbers(text: str) -> list[str]:
-    return _NUMBER.findall(fold_width(text))
-
-
-def _find_names(text: str, cut: Callable[[str], Sequence[str]]) -> Iterator[str]:
-    """Yield the names of companies, places, fields and plants as `kind:name`."""
-    for word in map(fold_width, cut(text)):
-        if word in _region_names() and word not in _NO_NAME:
+def _find_names(text: str, words: Iterable[str]) -> Iterator[str]:
+    """Yield the names of companies, places, fields and plants as `kind:name`, of a folded text and its words."""
+    regions = _region_names()
+    for word in words:
+        if word in regions and word not in _NO_NAME:
             yield f"{REGION_KIND}:{word}"
-    for match in _NAME.finditer(fold_width(text)):
+    for match in _NAME.finditer(text):
         name = match[match.lastgroup or 0]
         if name not in _NO_NAME:
             yield f"{match.lastgroup}:{name}"
     for line in text.split("\n"):
-        words = re.findall(r"[A-Za-z][\w'’-]{3,}", line)
-        is_title_case = sum(word[0].isupper() for word in words) > TITLE_CASE_SHARE * len(words)
+        longer_words = re.findall(r"[A-Za-z][\w'’-]{3,}", line)
+        is_title_case = sum(word[0].isupper() for word in longer_words) > TITLE_CASE_SHARE * len(longer_words)
         last_end = 0
         for match in _LATIN_NAME.finditer(line):
             text_before = line[last_end : match.start()].rstrip() or line[last_end - 1 : last_end]

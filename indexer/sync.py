@@ -4,7 +4,7 @@
     apply_lexicon   for a new lexicon version: put the documents that contain an added or removed term into the change
                     log, and segment with that version from then on
     flush_changes   write the change log to Solr, batch by batch, and remove entries that Solr acknowledged; while a
-                    batch is in flight, the next ones are segmented and sent
+                    batch is in flight, the next ones are related to other articles, segmented and sent
 
 All run under the lock of the pipeline: a document must not be written with version n while n+1 is being applied.
 After a
@@ -23,6 +23,7 @@ from domain.batches import batched
 from domain.index_change import IndexChange, IndexResult
 from domain.outcome import Outcome, Reason
 from indexer.affected_articles import find_url_ids_containing
+from indexer.article_relations import update_relations
 from indexer.document_mapping import NO_VECTORS, TextAnalysis, to_solr_document
 from indexer.solr_index import CommitWithin, SolrIndex
 from locks.fences import in_this_context
@@ -38,8 +39,7 @@ def apply_lexicon(store: Store, index: SolrIndex) -> int:
     if newest_lexicon.version == applied_lexicon.version:
         return 0
     url_ids = find_url_ids_containing(newest_lexicon.changed_terms_since(applied_lexicon), store, index)
-    store.lexicons.mark_applied(newest_lexicon.version, sorted(url_ids))
-    return len(url_ids)
+    return store.lexicons.mark_applied(newest_lexicon.version, url_ids)
 
 
 def flush_changes(
@@ -74,6 +74,8 @@ def flush_changes(
             counts.update(result.outcome.reason for result in results)
             progress(len(results))
             has_flushed = True
+        if has_flushed:
+            store.citations.recount()  # adds articles to the log
     if counts:
         index.commit(soft=True)
     return counts
@@ -156,12 +158,14 @@ class PreparedBatch:
 
 
 def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnalysis) -> PreparedBatch:
-    """Load the current state of the URLs in `batch`, whatever action the log recorded."""
+    """Load the current state of the URLs in `batch`, whatever action the log recorded, and update their relations."""
     urls = {change.url_id: change.url for change in batch}
     article_by_url_id = store.articles.load_by_url_ids(list(urls))
     vectors = store.vectors.article_vectors(
         stored_article.article.digest for stored_article in article_by_url_id.values()
     )
+    if regrouped_ids := update_relations(store, list(urls), article_by_url_id, vectors, analysis.base_segmenter):
+        article_by_url_id |= store.articles.load_by_url_ids(regrouped_ids)
     documents = [
         to_solr_document(stored_article, analysis, vectors.get(stored_article.article.digest, NO_VECTORS))
         for stored_article in article_by_url_id.values()

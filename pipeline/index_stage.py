@@ -48,7 +48,6 @@ def run_index_stage(
 
     Raises IndexOwnershipError if the index was filled by another store and `adopt` is False.
     """
-    from indexer.article_relations import update_relations
     from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 
     with engine.lock("index", wait):
@@ -65,14 +64,6 @@ def run_index_stage(
             )
         counts: Counter[Reason] = Counter()
         if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
-            if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-                notes += (
-                    Message(
-                        "1 document is reindexed: its citation count or story has changed",
-                        "{n} documents are reindexed: their citation count or story has changed",
-                        n=regrouped_count,
-                    ),
-                )
             # A new collection must be complete before searches use it.
             deferred_url_ids = (
                 engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()

@@ -25,6 +25,7 @@ from domain.outcome import Outcome, Reason, Stage
 from domain.page import Page
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from indexer.article_relations import update_relations
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from pipeline.operations import declare_operations
 from pipeline.settings import Settings
@@ -199,3 +200,10 @@ def mute(store: Store, key: AlertKey, account: str = "anna", period: str = "ever
     others = [alert for alert in store.alerts.firing() if alert.key != key]
     store.alerts.replace_firing([*others, Alert(key)])
     assert operate(store, "alert_mute", account, kind=key.kind, subject=key.subject, period=period)
+
+
+def relate_articles(store: Store) -> int:
+    """Update the relations of all articles in the change log, which stays. Returns the number of articles to index."""
+    url_ids = [change.url_id for change in store.change_log.pending(1000)]
+    update_relations(store, url_ids, store.articles.load_by_url_ids(url_ids), {}, base_segmenter())
+    return store.citations.recount()

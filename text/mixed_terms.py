@@ -63,10 +63,11 @@ class MixedTermMatcher:
             overlapping: Yield all terms, also those that overlap others or are parts of others.
         """
         start = 0
-        while self._first_unit_pattern and (first := self._first_unit_pattern.search(folded_text, start)):
-            matches = self._matches_at(folded_text, first) if first[0] in self._is_term_by_prefix else ()
-            yield from matches if overlapping else matches[-1:]
-            start = matches[-1].end if matches and not overlapping else first.end()
+        for first in self._first_unit_pattern.finditer(folded_text) if self._first_unit_pattern else ():
+            if first.start() >= start and first[0] in self._is_term_by_prefix:
+                matches = self._matches_at(folded_text, first)
+                yield from matches if overlapping else matches[-1:]
+                start = matches[-1].end if matches and not overlapping else start
 
     def _matches_at(self, text: str, first: re.Match[str]) -> list[TermMatch]:
         """Return the terms that start at the unit `first`, the shortest first."""

@@ -32,9 +32,11 @@ DictionaryWord = tuple[str, int, str]
 _HAN_WORD = re.compile("[\u4e00-\u9fd5]+")
 # rjieba does not split `k-means` and `0.2mg`; jieba 0.42.1, the reference, does (finalseg, re_skip).
 # Words that jieba splits into letters: those with a letter outside ASCII, and runs of katakana, hiragana and Hangul.
-_KANA_HANGUL = r"[\u30a0-\u30ff\u31f0-\u31ff]+|[\u3041-\u309f]+|[\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff]+"
-_FOREIGN_WORD = re.compile(rf"(?<!{ALPHABETIC})[A-Za-z0-9]*+{FOREIGN_LETTER}{ALPHABETIC}*|{_KANA_HANGUL}")
-_FOREIGN_CHAR = re.compile(rf"{FOREIGN_LETTER}|{_KANA_HANGUL}")
+_KANA_HANGUL = ("\u30a0-\u30ff\u31f0-\u31ff", "\u3041-\u309f", "\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff")
+_FOREIGN_WORD = re.compile(
+    "|".join((f"(?<!{ALPHABETIC})[A-Za-z0-9]*+{FOREIGN_LETTER}{ALPHABETIC}*", *(f"[{part}]+" for part in _KANA_HANGUL)))
+)
+_FOREIGN_CHAR = re.compile(f"{FOREIGN_LETTER[:-1]}{''.join(_KANA_HANGUL)}]")
 _JOINING_SIGN = re.compile(r"[-._+#&%]")
 _LATIN_PIECE = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _NUMBER = re.compile(r"[.0-9]+%?")
@@ -120,9 +122,9 @@ class RjiebaSegmenter:
 
     def _iter_whole_words(self, text: str) -> Iterator[tuple[int, int]]:
         """Iterate over the spans that jieba must not split. Terms of the lexicon win over foreign words."""
-        start = 0
+        start, has_foreign_words = 0, _FOREIGN_CHAR.search(text) is not None  # most texts have none
         for term_start, term_end in chain(self._mixed_matcher.iter_spans(text), [(len(text), len(text))]):
-            if _FOREIGN_CHAR.search(text, start, term_start):  # most texts have none
+            if has_foreign_words:
                 yield from (match.span() for match in _FOREIGN_WORD.finditer(text, start, term_start))
             if term_start < term_end:
                 yield term_start, term_end

@@ -1,7 +1,7 @@
 """Citations between articles: which keys an article cites, by which keys it is cited, and by how many sources.
 
-    for ids in store.citations.iter_stale():             # changed articles whose citations are out of date
-        store.citations.save(citations, removed_ids)     # their keys; the affected keys become stale
+    ids = store.citations.find_stale(url_ids)            # changed articles whose citations are out of date
+    store.citations.save(citations, removed_ids)         # their keys; the affected keys become stale
     store.citations.recount()                            # counts for the stale keys; logs articles to index again
 
 Citing and cited articles are joined by keys (indexer/citation_keys.py), so they may arrive in either order. A source
@@ -14,11 +14,11 @@ ignored. An interrupted call resumes on the next call.
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
-from docstore.bookkeeping import log_index_changes, read_meta, write_meta
+from docstore.bookkeeping import log_unless_pending, read_meta, write_meta
 from docstore.database import Database
 from docstore.schema.article_tables import articles, index_changes
 from docstore.schema.relation_tables import (
@@ -48,10 +48,11 @@ class CitationTable:
         self._database = database
         self._clock = clock
 
-    def iter_stale(self) -> Iterator[list[int]]:
-        """Yield batches of url_ids in the change log whose citations are out of date or whose article was removed."""
-        batches = self._database.iter_batches(_STALE_ARTICLES_QUERY, index_changes.c.url_id, BATCH_SIZE)
-        return ([row.url_id for row in rows] for rows in batches)
+    def find_stale(self, url_ids: Sequence[int]) -> list[int]:
+        """Return those of `url_ids` in the change log whose citations are out of date or whose article was removed."""
+        query = _STALE_ARTICLES_QUERY.where(index_changes.c.url_id.in_(url_ids)).order_by(index_changes.c.url_id)
+        with self._database.read() as connection:
+            return list(connection.scalars(query))
 
     def save(self, citations: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
         """Save the citation keys of articles, and delete those of removed articles."""
@@ -165,11 +166,7 @@ class CitationTable:
             for row in changed_rows
             if authority_score(row.citations) != authority_score(new_counts.get(row.url_id, 0))
         }
-        already_pending = set(
-            connection.scalars(select(index_changes.c.url_id).where(index_changes.c.url_id.in_(changed_ids)))
-        )
-        log_index_changes(connection, IndexOperation.UPSERT, sorted(changed_ids - already_pending), self._clock())
-        return len(changed_ids - already_pending)
+        return log_unless_pending(connection, IndexOperation.UPSERT, changed_ids, self._clock())
 
 
 _STALE_ARTICLES_QUERY: Select[int] = (

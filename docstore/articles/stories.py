@@ -10,7 +10,8 @@ caller decides how similar two events are (`EventSimilarity`).
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import Connection, delete, func, select, update
 
@@ -36,10 +37,10 @@ class StoryTable:
 
     def assign(
         self, items: Sequence[NewsItem], removed_ids: Iterable[int], event_similarity: EventSimilarity, now: float
-    ) -> int:
-        """Assign new or changed articles to stories. Returns the number of other articles whose story changed.
+    ) -> set[int]:
+        """Assign new or changed articles to stories. Returns the url_ids of all articles whose story changed.
 
-        Those other articles are added to the change log.
+        Those that are not new or changed themselves are added to the change log.
 
         Args:
             items: New or changed news articles.
@@ -57,15 +58,13 @@ class StoryTable:
             connection.execute(update(articles).where(articles.c.url_id.in_(list(previous_stories))).values(story=""))
             self._insert(connection, items)
             changed_ids: set[int] = set()
-            for item in items:
+            for item, candidate_ids in _find_candidates(connection, items):
                 if item.url_id not in changed_ids:
-                    changed_ids |= _assign_story(
-                        connection, item, previous_stories.get(item.url_id, ""), event_similarity
-                    )
+                    previous_story = previous_stories.get(item.url_id, "")
+                    changed_ids |= _assign_story(connection, item, candidate_ids, previous_story, event_similarity)
             changed_ids |= _dissolve_single_site_stories(connection, set(previous_stories.values()))
-            reindexed_ids = sorted(changed_ids - {item.url_id for item in items})
-            log_index_changes(connection, IndexOperation.UPSERT, reindexed_ids, now)
-            return len(reindexed_ids)
+            log_index_changes(connection, IndexOperation.UPSERT, sorted(changed_ids.difference(url_ids)), now)
+            return changed_ids | previous_stories.keys()
 
     def _insert(self, connection: Connection, items: Sequence[NewsItem]) -> None:
         rows = [
@@ -89,10 +88,19 @@ class StoryTable:
 
 
 def _assign_story(
-    connection: Connection, item: NewsItem, previous_story: str, event_similarity: EventSimilarity
+    connection: Connection,
+    item: NewsItem,
+    candidate_ids: Sequence[int],
+    previous_story: str,
+    event_similarity: EventSimilarity,
 ) -> set[int]:
     """Assign an article without a story. Returns the url_ids of all articles whose story changed."""
-    candidates = [(event_similarity(item, other), other, story) for other, story in _similar_items(connection, item)]
+    rows = connection.execute(select(news_items).where(news_items.c.url_id.in_(candidate_ids))) if candidate_ids else ()
+    others = [
+        (NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector), row.story)
+        for row in rows
+    ]
+    candidates = [(event_similarity(item, other), other, story) for other, story in others]
     ranked_candidates = sorted(
         (candidate for candidate in candidates if candidate[0]),
         key=lambda candidate: (candidate[2] != previous_story, -candidate[0], candidate[1].url_id),
@@ -111,24 +119,24 @@ def story_id(doc_id: str) -> str:
     return hashlib.sha256(f"story {doc_id}".encode()).hexdigest()[:16]
 
 
-def _similar_items(connection: Connection, item: NewsItem) -> list[tuple[NewsItem, str]]:
-    """Return the articles within `MAX_DAYS_APART` that share the most keys with `item`, each with its story."""
-    query = (
-        select(news_item_keys.c.url_id)
-        .where(
-            news_item_keys.c.key.in_([text_hash64(key) for key in item.keys]), news_item_keys.c.url_id != item.url_id
-        )
-        .where(news_item_keys.c.day.between(item.ordinal_day - MAX_DAYS_APART, item.ordinal_day + MAX_DAYS_APART))
-        .group_by(news_item_keys.c.url_id)
+def _find_candidates(connection: Connection, items: Sequence[NewsItem]) -> Iterator[tuple[NewsItem, list[int]]]:
+    """Yield each item with the articles within `MAX_DAYS_APART` that share the most keys with it."""
+    own, other = news_item_keys.alias("own"), news_item_keys.alias("other")
+    is_near = other.c.day.between(own.c.day - MAX_DAYS_APART, own.c.day + MAX_DAYS_APART)
+    order = (func.count().desc(), other.c.url_id)
+    rank = func.row_number().over(partition_by=own.c.url_id, order_by=order)
+    ranking = (
+        select(own.c.url_id.label("item_id"), other.c.url_id.label("candidate_id"), rank.label("rank"))
+        .join(other, (other.c.key == own.c.key) & (other.c.url_id != own.c.url_id) & is_near)
+        .where(own.c.url_id.in_([item.url_id for item in items]))
+        .group_by(own.c.url_id, other.c.url_id)
         .having(func.count() >= MIN_SHARED_KEYS)
-        .order_by(func.count().desc(), news_item_keys.c.url_id)
+        .subquery()
     )
-    candidate_ids = list(connection.scalars(query.limit(MAX_CANDIDATES)))
-    rows = connection.execute(select(news_items).where(news_items.c.url_id.in_(candidate_ids))) if candidate_ids else ()
-    return [
-        (NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector), row.story)
-        for row in rows
-    ]
+    candidates_by_item = defaultdict[int, list[int]](list)
+    for row in connection.execute(select(ranking).where(ranking.c.rank <= MAX_CANDIDATES)):
+        candidates_by_item[row.item_id].append(row.candidate_id)
+    return ((item, candidates_by_item[item.url_id]) for item in items)
 
 
 def _fits_in_story(connection: Connection, story: str, day: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, TEXT_VERSION_KEY, log_index_changes, read_meta_int, write_meta
+from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, TEXT_VERSION_KEY, log_unless_pending, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import write_operation
@@ -261,12 +261,15 @@ class LexiconTable:
             row = connection.execute(query).first()
         return None if row is None else lexicon_from_row(row, ())
 
-    def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
-        """Record that documents are now segmented with `version`, and log the documents to segment again."""
+    def mark_applied(self, version: int, url_ids: Collection[int]) -> int:
+        """Record that documents are now segmented with `version`, and log the documents to segment again.
+
+        Returns their number. Documents that the log contains already are segmented with `version` anyway.
+        """
         now = self._clock()
         with self._database.write() as connection:
-            log_index_changes(connection, IndexOperation.RESEGMENT, url_ids, now)
             connection.execute(update(lexicons).where(lexicons.c.version == version).values(applied_at=now))
+            return log_unless_pending(connection, IndexOperation.RESEGMENT, url_ids, now)
 
     def _load(self, connection: Connection, version_query: Any) -> Lexicon:
         row = connection.execute(select(lexicons).where(lexicons.c.version == version_query.scalar_subquery())).first()

@@ -9,7 +9,6 @@ from domain.article import Article, Block, BlockKind, document_id
 from domain.article_relations import authority_score
 from domain.outcome import Outcome, Reason
 from domain.term import Lexicon
-from indexer.article_relations import update_relations
 from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import SolrIndex
 from indexer.sync import flush_changes
@@ -20,7 +19,7 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_requests import hits_params
 from search_ui.services.articles import explain_params
-from tests.builders import extract_all, keep_page, new_url
+from tests.builders import extract_all, keep_page, new_url, relate_articles
 from tests.conftest import logic_store_url
 from text.segment import base_segmenter
 
@@ -37,7 +36,7 @@ def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int,
 
 
 def cited(store: Store, url: str) -> int:
-    update_relations(store, base_segmenter())
+    relate_articles(store)
     (url_id,) = store.articles.find_url_ids([document_id(url)])
     return store.articles.load_by_url_ids([url_id])[url_id].citation_count
 
@@ -56,7 +55,7 @@ def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -
     assert cited(store, LAW) == 1
     assert [change.url for change in store.change_log.pending(10)] == ["http://news.test/1", LAW]
     struck(store)
-    assert update_relations(store, base_segmenter()) == 0 and store.change_log.pending(10) == []
+    assert relate_articles(store) == 0 and store.change_log.pending(10) == []
     keep_page(store, "http://news.test/1", b"gone")
     extract_all(store, Outcome(Reason.NO_BODY))
     assert cited(store, LAW) == 0
@@ -173,7 +172,6 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
     search = SolrSearchClient(solr_index.base_url, solr_index.collection, 120.0)
 
     def found() -> list[str]:
-        update_relations(store, base_segmenter())
         flush_changes(store, solr_index, analysis, 10)
         return [doc["id"] for doc in search.select(hits_params(plan, 10))["response"]["docs"]]
 

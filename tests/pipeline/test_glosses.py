@@ -4,13 +4,11 @@ from docstore.store import Store
 from domain.article import Article
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
-from indexer.article_relations import update_relations
 from lexicon.word_lists import FORMATTERS
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.query.query_parser import parse_query
 from search_ui.query.query_words import build_thesaurus, find_synonym_groups
-from tests.builders import extract_all, keep_page
-from text.segment import base_segmenter
+from tests.builders import extract_all, keep_page, relate_articles
 
 CHINESE = ("四川盆地", "我国加快开发页岩气（shale gas）。四川也在勘探页岩气 (shale gas)。", "zh")
 ENGLISH = ("Wells", "Forty shale gas wells were drilled.", "en")
@@ -19,7 +17,7 @@ ENGLISH = ("Wells", "Forty shale gas wells were drilled.", "en")
 def write(store: Store, title: str, body: str, language: str, path: str = "") -> None:
     keep_page(store, f"http://{language}.test/{path}", title.encode())
     extract_all(store, Article(f"http://{language}.test/{path}", title, body, language=language))
-    update_relations(store, base_segmenter())
+    relate_articles(store)
 
 
 def offered(store: Store) -> tuple[str, ...]:

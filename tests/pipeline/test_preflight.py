@@ -11,7 +11,6 @@ from sqlalchemy import select, update
 from docstore.near_duplicates import key_compaction
 from docstore.schema.article_tables import articles, key_segment_buckets
 from extractor.settings import EXTRACTOR_VERSION
-from indexer.article_relations import update_relations
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import create_backup, restore_backup
@@ -19,10 +18,10 @@ from pipeline.maintenance.preflight import check_all
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
+from tests.builders import relate_articles
 from tests.crash_harness import Vertical
 from tests.docstore.test_key_compaction import Nights
 from tests.docstore.test_near_duplicates import article, groups, signature
-from text.segment import base_segmenter
 
 
 @pytest.fixture
@@ -126,7 +125,7 @@ def test_wrong_citation_counts_are_reported_and_corrected(vertical: Vertical) ->
     settings = load_settings(vertical.config)
     opened = partial(Engine, settings, NullProgress())
     with opened() as engine:
-        update_relations(engine.store, base_segmenter())
+        relate_articles(engine.store)
     nights = nights_in(vertical.data)
     with nights.store._database.write() as connection:
         connection.execute(update(articles).values(citations=3))
