@@ -37,6 +37,7 @@ from search_ui.services.compare import LexiconResult, compare_lexicons
 from search_ui.services.definitions import QuotedDefinition
 from search_ui.services.terms import find_term
 from search_ui.spelling.did_you_mean import SearchSuggestion
+from text.segment import base_segmenter
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 blueprint.before_request(lambda: check_api_token(ApiScope.SEARCH))
@@ -77,19 +78,15 @@ def search() -> Response:
     """Return one page of results; with a citation format, references to the first results of all pages."""
     citation_format = requested_citation_format()
     search_service = current_services().search
-    search_request = search_service.resolve_exact_title(
-        parse_search_request(request.args, current_site().settings, PROFILES)
-    )
+    search_request = parse_search_request(request.args, current_site().settings, PROFILES)
     if citation_format:
         is_related = request.args.get("related") == "1"
         hits = find_exported_results(search_service, search_request, is_related)
         return citation_response(hits, citation_format, "search-results")
-    plan = search_service.plan(search_request)
-    search_page = search_service.execute(plan)
+    plan, search_page = search_service.search(search_request)
     if search_request.text:
         g.hits = search_page.match_count
-    offers = search_service.suggest_alternatives(plan, search_page)
-    return jsonify(search_page_to_json(search_page, offers, search_request))
+    return jsonify(search_page_to_json(search_page, search_page.suggestions, plan.request))
 
 
 def requested_citation_format() -> CitationFormat | None:
@@ -227,7 +224,7 @@ def compare_api() -> BaseResponse:
     """Compare base dictionary and domain lexicon for one term."""
     site, raw_query = current_site(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
-    segmenters = {"base": site.backend.base_segmenter(), "domain": site.backend.domain_segmenter()}
+    segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
     return jsonify(
         query=raw_query, sides=[_side_to_json(side) for side in compare_lexicons(site.solr, segmenters, term)]
     )

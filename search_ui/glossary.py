@@ -240,9 +240,8 @@ class GlossaryCache:
     def __init__(self) -> None:
         self._cached: tuple[Lexicon, object, Glossary] | None = None
 
-    def get_glossary(self, lexicon_backend: SiteBackend) -> Glossary:
-        """Return the glossary. It is built again after a new version, a review decision and a run."""
-        lexicon = lexicon_backend.lexicon()
+    def get_glossary(self, lexicon: Lexicon, lexicon_backend: SiteBackend) -> Glossary:
+        """Return the glossary of a version. It is built again after another version, a review decision and a run."""
         revision = lexicon_backend.last_decision_id(), lexicon_backend.definitions_revision()
         cached = self._cached
         if cached is None or cached[0] is not lexicon or cached[1] != revision:

@@ -71,9 +71,6 @@ class SiteBackend(Protocol):
     def domain_segmenter(self) -> Segmenter:
         """Return the segmenter with `lexicon()`."""
 
-    def base_segmenter(self) -> Segmenter:
-        """Return the segmenter with the base dictionary only, for the comparison search."""
-
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
         """Return the number of terms that match the query, and the requested page of them."""
 

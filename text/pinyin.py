@@ -122,5 +122,5 @@ def _all_syllables() -> frozenset[str]:
     from pypinyin.constants import PINYIN_DICT
     from pypinyin.contrib.tone_convert import to_normal
 
-    first_readings = {to_normal(reading) for readings in PINYIN_DICT.values() for reading in readings.split(",")[:1]}
-    return frozenset(syllable for syllable in first_readings if re.search("[aeiouv]", syllable))
+    first_readings = {readings.partition(",")[0] for readings in PINYIN_DICT.values()}
+    return frozenset(syllable for syllable in map(to_normal, first_readings) if re.search("[aeiouv]", syllable))

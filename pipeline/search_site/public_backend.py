@@ -8,7 +8,7 @@ from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.administration import MAX_RUNS_SHOWN
 from search_ui.interfaces import OriginalStore
-from text.segment import Segmenter, base_segmenter
+from text.segment import Segmenter
 
 
 class StoreSiteBackend:
@@ -36,9 +36,6 @@ class StoreSiteBackend:
 
     def domain_segmenter(self) -> Segmenter:
         return self._engine.analysis().domain_segmenter
-
-    def base_segmenter(self) -> Segmenter:
-        return base_segmenter()
 
     def count_pending_documents(self) -> int:
         return self._engine.store.change_log.pending_document_count()

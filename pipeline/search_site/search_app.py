@@ -4,6 +4,7 @@ import fcntl
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +35,8 @@ from solr_client import solr_fields
 
 log = logging.getLogger(__name__)
 
+SAME_PAGE_SECONDS = 0.02  # in which a page sends its first requests, which share one look into the store
+
 
 class EngineSearchClient:
     """Search client for the engine's current Solr, which may restart at another URL, with the current settings.
@@ -50,7 +53,9 @@ class EngineSearchClient:
         self._client_key: tuple[str, float, int] | None = None
         self._fields_lock = threading.Lock()
         self._has_added_fields = False
+        self._hidden_lock = threading.Lock()
         self._hidden_ids: Sequence[str] = ()
+        self._hidden_until = 0.0
 
     def select(self, params: Params) -> SolrResponse:
         """Send a search request, see `search_ui.query.solr_client.SolrBackend`."""
@@ -73,8 +78,10 @@ class EngineSearchClient:
 
     def _takedown_filter(self) -> Params:
         """Return the filter that hides the documents of pages taken down until the index has deleted them."""
-        with suppress(StoreError):  # then those of the last request
-            self._hidden_ids = self._engine.store.takedowns.document_ids_in_index()
+        with self._hidden_lock, suppress(StoreError):  # then those of the last request
+            if time.monotonic() > self._hidden_until:
+                self._hidden_ids = self._engine.store.takedowns.document_ids_in_index()
+                self._hidden_until = time.monotonic() + SAME_PAGE_SECONDS
         if not self._hidden_ids:
             return []
         taken_down = QueryParam("taken_down", SolrQuery.terms(solr_fields.ID, "taken_down_ids", self._hidden_ids))

@@ -38,8 +38,7 @@ class ToolError(PlumblineError):
 
 def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     """Return one page of results with citations. Raises what `SearchService.execute` raises."""
-    service, plan = _parse_request(arguments)
-    page = service.execute(plan)
+    service, plan, page = _search(arguments)
     g.hits = page.match_count
     answer: JsonDict = {
         "query": shorten(plan.request.raw_query, MAX_QUERY_TOKENS),
@@ -56,18 +55,17 @@ def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     return answer
 
 
-def _parse_request(arguments: Mapping[str, Any]) -> tuple[SearchService, QueryPlan]:
-    """Return the search service for short pages, and the plan of the search. Raises BadSearchRequestError."""
+def _search(arguments: Mapping[str, Any]) -> tuple[SearchService, QueryPlan, SearchPage]:
+    """Return the search service for short pages, the plan of the search and its page. Raises BadSearchRequestError."""
     service = current_services().with_page_size(RESULTS_PER_PAGE).search
     url_arguments = MultiDict({"q" if name == "query" else name: str(value) for name, value in arguments.items()})
-    request = service.resolve_exact_title(parse_search_request(url_arguments, service.settings, PROFILES))
-    return service, service.plan(request)
+    return service, *service.search(parse_search_request(url_arguments, service.settings, PROFILES))
 
 
 def _list_corrections(service: SearchService, plan: QueryPlan, page: SearchPage) -> list[str]:
     """Return other queries, and for the same query with fewer filters the arguments to leave out."""
     answers = []
-    for suggestion in service.suggest_alternatives(plan, page):
+    for suggestion in page.suggestions:
         query = shorten(suggestion.request.raw_query, MAX_WORD_TOKENS)
         before, after = (
             dict(request.to_url_params(service.settings)) for request in (plan.request, suggestion.request)
@@ -192,7 +190,7 @@ def _cite_source(quote: QuotedDefinition) -> JsonDict:
 
 def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
     """Return how a query was understood; with `id`, the parts of the score of an article."""
-    service, plan = _parse_request({name: value for name, value in arguments.items() if name != "id"})
+    service, plan, page = _search({name: value for name, value in arguments.items() if name != "id"})
     answer: JsonDict = {
         "query": shorten(plan.request.raw_query, MAX_QUERY_TOKENS),
         "words": _limit_words(plan.words.domain),
@@ -201,7 +199,6 @@ def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
         "conditions": _limit_words([str(part) for part in plan.request.parsed_query.conditions]),
     }
     if "id" not in arguments:
-        page = service.execute(plan)
         counts = {"total": page.total, "related": max(0, page.match_count - page.total)}
         return {**answer, **counts, "suggestions": _list_corrections(service, plan, page)}
     article = _fetch_article(str(arguments["id"]))

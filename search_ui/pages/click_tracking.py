@@ -20,14 +20,8 @@ blueprint = Blueprint("clicks", __name__)
 CLICK_MAX_AGE_SECONDS = 24 * 3600  # age of a results page from which clicks are ignored
 
 
-def log_search(request: SearchRequest, page: SearchPage, is_corrected: bool = False) -> None:
-    """Log a search without the values of its filters, and enable `click_url` for its results.
-
-    Args:
-        request: The search as it was typed.
-        page: The results page.
-        is_corrected: True if the page shows the results of the corrected spelling.
-    """
+def log_search(request: SearchRequest, page: SearchPage) -> None:
+    """Log a search as it was typed, without the values of its filters, and enable `click_url` for its results."""
     site = current_site()
     if not site.settings.log_days:
         return
@@ -39,13 +33,13 @@ def log_search(request: SearchRequest, page: SearchPage, is_corrected: bool = Fa
         LoggedSearch(
             g.search_id,
             query,
-            0 if is_corrected else page.total,  # a misspelling with results would be suggested to other readers
+            0 if page.is_corrected else page.total,  # a misspelling with results would be suggested to other readers
             latency_ms,
             page.page,
             " ".join(request.active_filter_params()),
             is_masked,
             now,
-            is_corrected,
+            page.is_corrected,
             is_partial=not page.total and page.match_count > 0,
         )
     )

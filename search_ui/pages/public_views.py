@@ -31,9 +31,9 @@ from search_ui.pages.active_filters import active_filters, facet_label, language
 from search_ui.pages.click_tracking import log_search
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SearchPage, SiteCounts, parse_site_counts
-from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
     DISPLAY_ORDER,
     BadSearchRequestError,
@@ -50,6 +50,7 @@ from search_ui.services.compare import compare_lexicons
 from search_ui.services.definitions import InlineDefinitions, explain_terms
 from search_ui.services.home import load_home_content
 from search_ui.services.terms import find_rising_terms
+from text.segment import base_segmenter
 
 blueprint = Blueprint("public", __name__)
 
@@ -88,23 +89,20 @@ def search() -> Response:
     search_request, errors = parse_valid_parameters(request.args, current_site().settings, PROFILES)
     if errors and wants_json():
         raise BadSearchRequestError(next(iter(errors.values())))
-    search_request = search_service.resolve_exact_title(search_request)
     if wants_json():
-        plan = search_service.plan(search_request)
-        search_page = search_service.execute(plan)
-        _log_search(search_request, search_page)
-        offers = search_service.suggest_alternatives(plan, search_page)
-        return jsonify(api.search_page_to_json(search_page, offers, search_request))
-    outcome = search_service.execute_with_correction(search_request)
+        plan, search_page = search_service.search(search_request)
+        _log_search(plan.request, search_page)
+        return jsonify(api.search_page_to_json(search_page, search_page.suggestions, plan.request))
+    plan, search_page = search_service.search_with_correction(search_request)
     if not errors:
-        _log_search(search_request, outcome.page, outcome.is_corrected)
-    return render_page("search.html", **_search_context(search_request, outcome), errors=errors)
+        _log_search(search_request, search_page)
+    return render_page("search.html", **_search_context(search_request, plan, search_page), errors=errors)
 
 
-def _log_search(request: SearchRequest, page: SearchPage, is_corrected: bool = False) -> None:
+def _log_search(request: SearchRequest, page: SearchPage) -> None:
     if request.text:
         g.hits = page.match_count
-        log_search(request, page, is_corrected)
+        log_search(request, page)
 
 
 @dataclass(frozen=True)
@@ -129,20 +127,20 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
     return PageLookup(url, doc_id if is_indexed else "")
 
 
-def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
-    search_request, search_page, settings = outcome.plan.request, outcome.page, current_site().settings
+def _search_context(original_request: SearchRequest, plan: QueryPlan, search_page: SearchPage) -> dict[str, Any]:
+    search_request, settings = plan.request, current_site().settings
     term = _find_searched_term(search_request)
     feed_query = urlencode(search_request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
         "asked": search_request,
         "found": search_page,
         "is_keyword_only": current_site().query_vectors.is_preparing(),
-        "replaced": outcome.is_corrected,
+        "replaced": search_page.is_corrected,
         "query_box": request.args.get("q", ""),
         "query_shown": clean_text(original_request.raw_query),
         "is_shortened": original_request.raw_query != request.args.get("q", ""),
-        "offers": outcome.suggestions,
-        "also": outcome.plan.words.synonyms,
+        "offers": search_page.suggestions,
+        "also": plan.words.synonyms,
         "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,
@@ -264,7 +262,7 @@ def compare_page() -> BaseResponse:
         return api.compare_api()
     site, raw_query = current_site(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
-    segmenters = {"base": site.backend.base_segmenter(), "domain": site.backend.domain_segmenter()}
+    segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
     sides = compare_lexicons(site.solr, segmenters, term) if term else ()  # an empty page, not a table of nothing
     return render_page("compare.html", query_box=raw_query, term=term, typed=bool(raw_query), sides=sides)
 

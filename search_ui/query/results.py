@@ -40,6 +40,7 @@ from search_ui.query.solr_requests import (
     is_full_match,
 )
 from search_ui.settings import SearchSettings
+from search_ui.spelling.did_you_mean import SearchSuggestion
 from solr_client import solr_fields
 
 SNIPPET_CHARS = 160
@@ -174,6 +175,9 @@ class SearchPage(FilterFields[Facet]):
         numbered_pages: Number of pages that can be requested by number.
         span: Offsets of the hits of this page among all hits.
         cursor: Signed start of the next page if that has no number; "" if there is none.
+        suggestions: Other searches; only on request.
+        is_corrected: The page shows the results of the corrected spelling.
+        is_title: The query has operators and is the title of a document.
         quotations: Quotations that answer a question; () if there is no answer.
     """
 
@@ -188,6 +192,9 @@ class SearchPage(FilterFields[Facet]):
     span: PageSpan = field(default=PageSpan(0, 0))
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
+    suggestions: tuple[SearchSuggestion, ...] = ()
+    is_corrected: bool = False
+    is_title: bool = False
     quotations: tuple[Quotation, ...] = ()
     dates: tuple[Facet, ...] = ()
 
@@ -206,14 +213,13 @@ class SearchPage(FilterFields[Facet]):
 class SearchResponses:
     """The Solr responses for one results page, by request.
 
-    `hits` to `bodies` are the responses to `hits_params`, `count_params`, `details_params` and `body_params`.
+    `hits`, `count` and `details` are the responses to `hits_params`, `count_params` and `details_params`.
     `passages` maps the ids of semantic matches to their best passage: offsets in the body, end exclusive.
     """
 
     hits: SolrResponse
     count: SolrResponse
     details: SolrResponse = field(default_factory=dict)
-    bodies: SolrResponse = field(default_factory=dict)
     passages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -225,8 +231,7 @@ def build_search_page(answers: SearchResponses, plan: QueryPlan, settings: Searc
     request = plan.request
     count_response, hit_count = answers.count, match_count(answers.hits)
     total = parse_total(count_response)
-    responses = (answers.hits, answers.count, answers.details, answers.bodies)
-    headers = [each.get("responseHeader", {}) for each in responses]
+    headers = [each.get("responseHeader", {}) for each in (answers.hits, answers.count, answers.details)]
     return SearchPage(
         total=0 if plan.match_any else total,
         partial_total=total if plan.match_any else 0,
@@ -237,6 +242,7 @@ def build_search_page(answers: SearchResponses, plan: QueryPlan, settings: Searc
         page=request.page,
         numbered_pages=min(count_numbered_pages(hit_count, settings.page_size), last_numbered_page(settings)),
         span=page_span(request.page, settings.page_size),
+        is_title=count_response.get("facets", {}).get("titled", {}).get("count", 0) > 0,
         hits=tuple(_iter_hits(answers, plan, settings)),
         **{name: build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=build_date_facets(count_response, request),
@@ -255,8 +261,9 @@ def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
     )
 
 
-def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> int:
+def _page_number_of_passage(doc: Mapping[str, Any], passage: str) -> int:
     """Return the page on which a passage of the body begins to match, from 1; 0 if it is not found."""
+    body = get_text(doc, solr_fields.BODY)
     text_before, cursor_mark, _ = passage.partition(HIGHLIGHT_START)
     offset = body.find(passage.replace(HIGHLIGHT_START, "").replace(HIGHLIGHT_END, "")) if cursor_mark else -1
     return (
@@ -278,7 +285,6 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
     highlights = answers.details.get("highlighting", {})
-    bodies = {get_text(doc, solr_fields.ID): get_text(doc, solr_fields.BODY) for doc in documents(answers.bodies)}
     for ranked_doc in documents(answers.hits):
         doc_id = get_text(ranked_doc, solr_fields.ID)
         if (doc := document_by_id.get(doc_id)) is None:
@@ -290,17 +296,15 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
             similar=similar_by_series.get(hit.series, 0),
             is_partial=plan.is_ranked and not is_full_match(ranked_doc),
             picture=hit.picture if hit.picture in article_pictures else "",
-            page=_page_number_of_passage(doc, bodies.get(doc_id, ""), _most_marked_passage(highlights.get(doc_id, {}))),
+            page=_page_number_of_passage(doc, _most_marked_passage(highlights.get(doc_id, {}))),
         )
         is_semantic_only = hit.is_partial and doc_id in answers.passages
-        yield (
-            _as_semantic_hit(hit, doc, bodies.get(doc_id, ""), answers.passages[doc_id]) if is_semantic_only else hit
-        )
+        yield _as_semantic_hit(hit, doc, answers.passages[doc_id]) if is_semantic_only else hit
 
 
-def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple[int, int]) -> Hit:
+def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], passage: tuple[int, int]) -> Hit:
     """Return a semantic match with its best passage as the snippet; with the start of its text if that is unknown."""
-    start, end = passage
+    body, (start, end) = get_text(doc, solr_fields.BODY), passage
     text = clean_text(" ".join(body[start:end].split()))
     if is_spaced_script(text):
         snippet = truncate_segments((Segment(first_sentences(text, SENTENCE_SNIPPET_CHARS)),), SENTENCE_SNIPPET_CHARS)

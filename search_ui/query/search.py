@@ -1,11 +1,11 @@
 """Executes a search request: sends its Solr requests, fuses lexical and vector hits and returns a `SearchPage`.
 
-    full matches ─┐  ┌─ count ───┐              in the background
-    vectors ──────│──│───────┐   │              in the background
-    [works] ──────┴──┴─ hits ┴───┴─┬─ details ─┬─ page
-                                   └─ bodies ──┘
+    [works] ─┬─ count ────┬─ details ── page
+             ├─ vectors ──┤
+             └─ hits ─────┘
 
-`SolrRequest` lists all requests. With vectors also: vectors, bodies. No Flask.
+`SolrRequest` lists all requests. Without a full match, count and hits are repeated for documents with a part of the
+query. No Flask.
 """
 
 import logging
@@ -18,9 +18,8 @@ from functools import partial
 
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
-from search_ui.interfaces import SiteBackend
 from search_ui.query.query_parser import as_plain_words
-from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_plan import MAX_KEYWORDS, QueryPlan
 from search_ui.query.query_words import Thesaurus, segment_query
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
@@ -30,6 +29,7 @@ from search_ui.query.results import (
     build_search_page,
     collapse_first_page,
     display_format,
+    parse_total,
 )
 from search_ui.query.search_request import (
     RANKED_HITS,
@@ -63,26 +63,24 @@ from search_ui.query.solr_client import (
     match_count,
     with_documents,
 )
-from search_ui.query.solr_query import Params, QueryVariant
+from search_ui.query.solr_query import NO_FACETS, Facets, Params, QueryVariant
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
     FIRST_CURSOR_MARK,
     HIT_FIELDS,
     SPARE_HITS,
-    body_params,
     count_params,
     cursor_start_params,
     details_params,
     display_fields_params,
-    exact_title_params,
-    full_matches_params,
     hits_params,
     parse_index_counts,
 )
 from search_ui.settings import SearchSettings
-from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SuggestionSearch
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
+from text.segment import Segmenter, base_segmenter
 
 _log = logging.getLogger(__name__)
 
@@ -93,15 +91,12 @@ class SolrRequest(StrEnum):
     Requests are logged with their name and time at level DEBUG.
     """
 
-    EXACT_TITLE = "exact_title"  # only for queries with operators
-    FULL_MATCHES = "full_matches"  # if it finds none, documents with a part of the query are listed
     COUNT = "count"  # total, facets, size of the index
     VECTORS = "vectors"  # nearest neighbours
     WORKS = "works"  # only if the index has works (documents in several parts)
     HITS = "hits"  # twice if Solr has to collapse near-duplicates
     CURSOR_START = "cursor_start"  # only on the last numbered page, without vectors
-    DETAILS = "details"  # display fields, highlighting, counts of near-duplicates
-    BODIES = "bodies"  # of files, semantic matches, and the first hits of a question
+    DETAILS = "details"  # display fields, highlighting, counts of near-duplicates, bodies for files, meaning, answers
 
 
 @dataclass
@@ -113,20 +108,6 @@ class IndexState:
 
     document_count: int | None = None
     work_part_count: int | None = None
-
-
-@dataclass(frozen=True)
-class SearchOutcome:
-    """The result of a search with spelling correction.
-
-    `plan` belongs to `page`. It is another search than the requested one if `is_corrected`. `suggestions` are
-    alternative searches.
-    """
-
-    plan: QueryPlan
-    page: SearchPage
-    suggestions: tuple[SearchSuggestion, ...] = ()
-    is_corrected: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +141,7 @@ class SearchService:
     """
 
     solr: SolrBackend
-    lexicon_backend: SiteBackend
+    segmenter: Segmenter
     settings: SearchSettings
     cursors: CursorCodec
     thesaurus: Thesaurus
@@ -182,40 +163,35 @@ class SearchService:
 
     def plan(self, request: SearchRequest) -> QueryPlan:
         """Segment the query of a request, with the published lexicon and, if ranked by, the base dictionary."""
-        backend = self.lexicon_backend
-        base_segmenter = backend.base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
-        return QueryPlan(request, segment_query(request, backend.domain_segmenter(), base_segmenter, self.thesaurus))
+        base = base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
+        return QueryPlan(request, segment_query(request, self.segmenter, base, self.thesaurus))
 
-    def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
-        """Return a request for plain words if the query equals the title of a document.
+    def search(self, request: SearchRequest) -> tuple[QueryPlan, SearchPage]:
+        """Execute a request with suggestions. If its query with operators is a title (`C++ -入门`), its plain words."""
+        plan = self.plan(request)
+        page = self.execute(plan, self.has_snippets)
+        if page.is_title:
+            plan = self.plan(replace(request, text=as_plain_words(request.text)))
+            page = self.execute(plan, self.has_snippets)
+        return plan, page
 
-        This applies to titles that contain query syntax (`C++ -入门`). Sends one Solr request, only for queries with
-        operators.
-        """
-        if not request.parsed_query.conditions:
-            return request
-        response = self.select(SolrRequest.EXACT_TITLE, exact_title_params(request.text))
-        return replace(request, text=as_plain_words(request.text)) if match_count(response) else request
-
-    def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
-        """Execute the request, or a spelling correction of it.
+    def search_with_correction(self, request: SearchRequest) -> tuple[QueryPlan, SearchPage]:
+        """Search for the request, or for a spelling correction of it.
 
         A correction is executed instead if the request has no full matches, no document contains what the correction
         replaces, and all words of the correction occur in one document. Raises what `execute` raises.
         """
-        plan = self.plan(request)
-        page = self.execute(plan)
-        offers = self.suggest_alternatives(plan, page)
-        corrections = [offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED]
+        plan, page = self.search(request)
+        corrections = [offer for offer in page.suggestions if offer.kind is DidYouMeanKind.CORRECTED]
         correction = next((offer for offer in corrections if offer.all_words_count and not offer.typed_count), None)
         if page.total or correction is None:
-            return SearchOutcome(plan, page, tuple(offers))
+            return plan, page
         plan = self.plan(correction.request)
-        other_suggestions = tuple(offer for offer in corrections if offer is not correction)
-        return SearchOutcome(plan, self.execute(plan), other_suggestions, is_corrected=True)
+        other_offers = tuple(offer for offer in corrections if offer is not correction)
+        return plan, replace(self.execute(plan), suggestions=other_offers, is_corrected=True)
 
-    def execute(self, plan: QueryPlan) -> SearchPage:
-        """Return the requested results page.
+    def execute(self, plan: QueryPlan, has_suggestions: bool = False) -> SearchPage:
+        """Return the requested results page; with `has_suggestions` on its first page also other searches.
 
         Returns an empty page without a Solr request if the request has no criteria. If no document is a full match,
         documents with at least one content word are listed and counted.
@@ -226,17 +202,23 @@ class SearchService:
         if plan.request.cursor:
             position = self.cursors.decode(plan.request)
             solr_mark, plan = position.solr_mark, replace(plan, request=replace(plan.request, page=position.page))
-        full_matches_future = None
-        if plan.is_ranked and plan.words.content:
-            full_matches_future = self._start(SolrRequest.FULL_MATCHES, full_matches_params(plan))
+        suggestion_search = None
+        if has_suggestions and plan.request.text and plan.request.page == 1:
+            suggestion_search = SuggestionSearch(plan, self.get_vocabulary(), self.plan, self.segmenter)
         plan = self.add_work_boosts(plan)
         vector_search = self._start_vector_search(plan)
-        if full_matches_future is not None and not match_count(full_matches_future.result()):
-            plan = replace(plan, match_any=True)
-        count_future = self._start(SolrRequest.COUNT, count_params(plan))
+        text_facets = suggestion_search.text_facets() if suggestion_search else NO_FACETS
+        first_count = count = self._start(SolrRequest.COUNT, count_params(plan, text_facets))
         has_list = vector_search or not plan.request.cursor
-        ranked_hits = self._rank(plan, vector_search) if has_list else None
-        count_response = self._drop_words(count_future.result(), plan.request.terms)
+        ranked_hits = None
+        if has_list and len(plan.words.content) <= MAX_KEYWORDS:  # more words seldom have a full match
+            ranked_hits = self._rank(plan, vector_search)
+        if plan.is_ranked and plan.words.content and not match_count(first_count.result()):
+            plan, ranked_hits = replace(plan, match_any=True), None
+            count = self._start(SolrRequest.COUNT, count_params(plan))
+        if has_list and ranked_hits is None:
+            ranked_hits = self._rank(plan, vector_search)
+        count_response = self._drop_words(count.result(), plan.request.terms)
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
         span = page_span(plan.request.page, self.settings.page_size)
         candidates = ranked_hits.candidates if ranked_hits else None
@@ -245,13 +227,19 @@ class SearchService:
             hits_response = ranked_hits.response
         else:
             hits_response = ranked_hits.page_response(span)
-        responses = self._fetch_details(plan, hits_response, count_response, candidates)
+        facets = NO_FACETS
+        if suggestion_search:
+            total = 0 if plan.match_any else parse_total(count_response)
+            facets = suggestion_search.search_facets(first_count.result(), total)
+        responses = self._fetch_details(plan, hits_response, count_response, candidates, facets)
         page = build_search_page(responses, plan, self.settings)
         quotations: tuple[Quotation, ...] = ()
         if candidates and page.page == 1:
             cosines = partial(self.query_vectors.text_cosines, candidates.vector)
-            quotations = answer_from_hits(plan.words, candidates, page.hits, responses.bodies, cosines)
-        return replace(page, quotations=quotations, cursor=self._next_cursor(plan, ranked_hits, span))
+            quotations = answer_from_hits(plan.words, candidates, page.hits, responses.details, cosines)
+        suggestions = tuple(suggestion_search.suggestions(responses.details)) if suggestion_search else ()
+        cursor = self._next_cursor(plan, ranked_hits, span)
+        return replace(page, quotations=quotations, suggestions=suggestions, cursor=cursor)
 
     def _drop_words(self, response: SolrResponse, selected_terms: Collection[str]) -> SolrResponse:
         """Return a response to COUNT whose facet of terms has only published and selected ones."""
@@ -342,53 +330,40 @@ class SearchService:
         hits: SolrResponse,
         count_response: SolrResponse,
         candidates: FusedCandidates | None,
+        more_facets: Facets,
     ) -> SearchResponses:
-        """Fetch highlighting, counts of near-duplicates and series, and bodies for the hits of the page."""
+        """Fetch highlighting, counts of near-duplicates and series, and bodies for the hits of the page.
+
+        Bodies are needed for the passages of files, which have page numbers, of semantic matches, and of answers.
+        """
         docs = documents(hits)
         ids = [get_text(doc, solr_fields.ID) for doc in docs]
-        if not ids:
+        if not (ids or more_facets[0]):
             return SearchResponses(hits, count_response)
         if not self.has_snippets:
             return SearchResponses(hits, count_response, self.select(SolrRequest.DETAILS, display_fields_params(ids)))
         semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
-        # The passages of files have page numbers.
-        file_ids = [doc_id for doc_id, doc in zip(ids, docs, strict=True) if display_format(doc) != HTML_FORMAT]
+        has_files = any(display_format(doc) != HTML_FORMAT for doc in docs)
         question = plan.words.typed if plan.request.page == 1 else ""
-        body_ids = [*semantic_ids, *file_ids, *find_source_ids(question, ids, candidates)]
-        bodies_future = (
-            self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
-        )
-        details_response = self.select(SolrRequest.DETAILS, details_params(plan, docs, self.settings.pictures))
-        bodies = bodies_future.result() if bodies_future else {}
-        passages = self._best_passages(candidates, semantic_ids, bodies)
-        return SearchResponses(hits, count_response, details_response, bodies, passages)
+        has_bodies = bool(semantic_ids or has_files or find_source_ids(question, ids, candidates))
+        params = details_params(plan, docs, self.settings.pictures, has_bodies, more_facets)
+        details_response = self.select(SolrRequest.DETAILS, params)
+        passages = self._best_passages(candidates, semantic_ids, details_response)
+        return SearchResponses(hits, count_response, details_response, passages)
 
     def _best_passages(
-        self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse
+        self, candidates: FusedCandidates | None, ids: Sequence[str], details: SolrResponse
     ) -> Mapping[str, tuple[int, int]]:
         """Return the best passages of the semantic matches `ids`: start and end in the body, by document id."""
         if candidates is None or not ids:
             return {}
         digests = {
             doc_id: get_text(doc, solr_fields.ARTICLE_DIGEST)
-            for doc in documents(bodies)
+            for doc in documents(details)
             if (doc_id := get_text(doc, solr_fields.ID)) in ids
         }
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
-
-    def suggest_alternatives(self, plan: QueryPlan, page: SearchPage) -> list[SearchSuggestion]:
-        """Return spelling corrections, and searches that would find more if there are almost no hits.
-
-        `page` is the page of the plan. Returns [] if Solr fails.
-        """
-        if not plan.request.text or page.page > 1:
-            return []
-        segmenter = self.lexicon_backend.domain_segmenter()
-        try:
-            return find_suggestions(self.solr, plan, self.get_vocabulary(), self.plan, segmenter, page.total)
-        except SolrError:
-            return []
 
     def _next_cursor(self, plan: QueryPlan, ranked_hits: RankedHits, span: PageSpan) -> str:
         """Return the cursor of the next page; "" if there is none or it has a number."""

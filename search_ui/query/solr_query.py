@@ -164,6 +164,16 @@ def select_params(
     )
 
 
+Facets = tuple[Mapping[str, object], Params]
+"""Facets to add to a request, by name, and the parameters that they refer to."""
+NO_FACETS: Facets = ({}, [])
+
+
+def whole_index_facet(query: str, **subfacets: object) -> dict[str, object]:
+    """Build a facet of the documents of the whole index that match a query, whatever the request selects."""
+    return {"type": "query", "q": query, "domain": {"query": MATCH_ALL.to_syntax()}, "facet": subfacets}
+
+
 def terms_facet(field: str, limit: int, **options: object) -> dict[str, object]:
     """Build a facet of the most frequent values of a field.
 

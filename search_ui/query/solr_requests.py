@@ -23,13 +23,16 @@ from search_ui.query.solr_client import SolrDocument, get_text
 from search_ui.query.solr_query import (
     MATCH_ALL,
     MATCH_ALL_PARAM,
+    NO_FACETS,
     VALUE_SEPARATOR,
+    Facets,
     Params,
     QueryParam,
     SolrQuery,
     select_params,
     terms_facet,
     values_facet,
+    whole_index_facet,
 )
 from solr_client import solr_fields
 from text.titles import title_key
@@ -101,8 +104,16 @@ EXACT_PAGING_HITS = 1000  # the number of pages is exact up to this many hits
 MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # Solr counts exactly up to this number
 
 
-def details_params(plan: QueryPlan, hits: Sequence[SolrDocument], has_pictures: bool = True) -> Params:
+def details_params(
+    plan: QueryPlan,
+    hits: Sequence[SolrDocument],
+    has_pictures: bool = True,
+    has_bodies: bool = False,
+    more_facets: Facets = NO_FACETS,
+) -> Params:
     """Build the request for the display fields of `hits`, with title and best sentences highlighted.
+
+    With `has_bodies` also for their bodies, in which passages are located.
 
     It also counts, independently of filters, the documents of each cluster of the hits, and the clusters of each series
     and each picture. In a search for the documents of one cluster they are not counted.
@@ -112,7 +123,7 @@ def details_params(plan: QueryPlan, hits: Sequence[SolrDocument], has_pictures: 
         "similar": (solr_fields.SERIES_ID, "all_series", ",", _UNIQUE_CLUSTERS, True),
         "pictures": (solr_fields.PICTURE, "pictures", VALUE_SEPARATOR, _UNIQUE_CLUSTERS, has_pictures),
     }
-    facets, value_params = {}, []
+    facets, value_params = dict(more_facets[0]), [*more_facets[1]]
     for name, (field, param, separator, counts, is_counted) in counted_fields.items():
         values = list(dict.fromkeys(text for doc in hits if is_counted and (text := get_text(doc, field))))
         query = SolrQuery.terms(field, param, values, separator=separator)
@@ -130,7 +141,8 @@ def details_params(plan: QueryPlan, hits: Sequence[SolrDocument], has_pictures: 
         *value_params,
     ]
     query = _ids_query([str(doc[solr_fields.ID]) for doc in hits])
-    return select_params(query, rows=len(hits), fl=_DISPLAY_FIELDS, facets=facets or None, extra_params=extra_params)
+    field_names = [*_DISPLAY_FIELDS, *([solr_fields.BODY, solr_fields.ARTICLE_DIGEST] if has_bodies else [])]
+    return select_params(query, rows=len(hits), fl=field_names, facets=facets or None, extra_params=extra_params)
 
 
 def display_fields_params(ids: Sequence[str]) -> Params:
@@ -176,9 +188,8 @@ _DISPLAY_FIELDS = (
 
 
 def body_params(ids: Sequence[str]) -> Params:
-    """Build the request for the titles and bodies of `ids`, to locate passages in them."""
-    field_names = [solr_fields.ID, solr_fields.TITLE, solr_fields.BODY, solr_fields.ARTICLE_DIGEST]
-    return select_params(_ids_query(ids), rows=len(ids), fl=field_names)
+    """Build the request for the bodies of `ids`."""
+    return select_params(_ids_query(ids), rows=len(ids), fl=[solr_fields.ID, solr_fields.BODY])
 
 
 FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two keeps the precision of their sum
@@ -249,20 +260,21 @@ def highlight_terms_params(plan: QueryPlan) -> Params:
     ]
 
 
-def full_matches_params(plan: QueryPlan) -> Params:
-    """Build the request that counts the full matches, without anything else."""
-    return select_params(MATCH_ALL, _counted_filters(plan))
-
-
-def count_params(plan: QueryPlan) -> Params:
+def count_params(plan: QueryPlan, more_facets: Facets = NO_FACETS) -> Params:
     """Build the request for the total and the facets of `QueryPlan.matches`.
 
-    It also counts the index, for `parse_index_counts`. It is a separate request because facets run over the full
-    matches (hundreds), not over all documents with any term.
+    It also counts the index, for `parse_index_counts`, and if the query has operators, the documents whose title equals
+    it (`C++ -入门`). It is a separate request because facets run over the full matches (hundreds), not over all
+    documents with any term.
     """
     relatedness_params = [("results", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
-    facets = _search_facets(plan.request)
-    return select_params(MATCH_ALL, _counted_filters(plan), facets=facets, extra_params=relatedness_params)
+    facets = {**_search_facets(plan.request), **more_facets[0]}
+    if plan.request.parsed_query.conditions:
+        is_title = SolrQuery.term(solr_fields.TITLE_KEY, "exact_title", title_key(plan.request.text))
+        facets["titled"] = whole_index_facet(is_title.to_syntax())
+        relatedness_params += is_title.to_params()
+    extra_params = [*relatedness_params, *more_facets[1]]
+    return select_params(MATCH_ALL, _counted_filters(plan), facets=facets, extra_params=extra_params)
 
 
 def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -278,7 +290,7 @@ TOP_SITE_SUBFACET = {"of": terms_facet(solr_fields.SITE, 1)}
 """Subfacet: the site with the most documents of a value."""
 
 
-def _search_facets(request: SearchRequest) -> Mapping[str, object]:
+def _search_facets(request: SearchRequest) -> dict[str, object]:
     """Build all facets. A facet with several selectable values ignores its own filter. Near-duplicates count once.
 
     Terms have Solr's `relatedness` of the results to each: the share of the results that contain the term, compared
@@ -296,9 +308,7 @@ def _search_facets(request: SearchRequest) -> Mapping[str, object]:
             facets[f"{name}_of_sites"] = terms_facet(solr_fields.SITE, MAX_SITE_FACETS, domain=domain)
         else:
             facets[name] = {**values_facet(field, MAX_FACET_VALUES, count), "domain": domain}
-    everything = MATCH_ALL.to_syntax()
-    work_parts = {"work_parts": {"type": "query", "q": WORK_PARTS_QUERY}}
-    index = {"type": "query", "q": everything, "domain": {"query": everything}, "facet": work_parts}
+    index = whole_index_facet(MATCH_ALL.to_syntax(), work_parts={"type": "query", "q": WORK_PARTS_QUERY})
     return {**facets, "dates": _dates_facet(request, count), "index": index}
 
 
@@ -311,11 +321,6 @@ def _dates_facet(request: SearchRequest, count_expression: str) -> Mapping[str, 
     span = {"start": start, "end": end, "gap": gap, "mincount": 0}
     facet_options = {"facet": {"n": count_expression}, "domain": {"excludeTags": "date"}}
     return {"type": "range", "field": solr_fields.PUBLISHED, **span, **facet_options}
-
-
-def exact_title_params(text: str) -> Params:
-    """Build the request that tests whether a document has exactly this title."""
-    return select_params(SolrQuery.term(solr_fields.TITLE_KEY, "key", title_key(text)))
 
 
 def site_counts_params() -> Params:

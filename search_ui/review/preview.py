@@ -15,6 +15,7 @@ from search_ui.query.solr_client import documents
 from search_ui.query.solr_requests import hits_params
 from search_ui.review.lexicon_tools import VersionProposal
 from solr_client import solr_fields
+from text.segment import base_segmenter
 
 SHOWN_RESULTS = 10  # on each side
 COMPARED_RESULTS = 100  # results in which the rank of the other side is looked up
@@ -50,8 +51,8 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
     if not text:
         return None
     request = SearchRequest(raw_query=query, text=text, profile=search_service.settings.profile)
-    base_segmenter, thesaurus = search_service.lexicon_backend.base_segmenter(), build_thesaurus(proposal.lexicon)
-    next_plan = QueryPlan(request, segment_query(request, proposal.segmenter, base_segmenter, thesaurus))
+    thesaurus = build_thesaurus(proposal.lexicon)
+    next_plan = QueryPlan(request, segment_query(request, proposal.segmenter, base_segmenter(), thesaurus))
     plans = search_service.plan(request), next_plan
     current_and_next = [_search_titles(search_service, plan) for plan in plans]
     rank_by_id = [{doc_id: n for n, (doc_id, _) in enumerate(side, start=1)} for side in current_and_next]

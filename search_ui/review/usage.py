@@ -12,10 +12,11 @@ from search_ui.query.display_text import has_word
 from search_ui.query.full_matches import ARTICLE_COUNT, contains_phrase_query
 from search_ui.query.search import SearchService
 from search_ui.query.solr_client import documents
-from search_ui.query.solr_query import MATCH_ALL, select_params
+from search_ui.query.solr_query import MATCH_ALL, select_params, whole_index_facet
 from search_ui.review.term_display import KwicLine, find_kwic_lines
 from search_ui.services.terms import term_articles_query
 from solr_client import solr_fields
+from text.segment import base_segmenter
 
 MAX_READ_ARTICLES = 12
 MAX_READ_PLACES = 8  # of one article
@@ -47,8 +48,7 @@ def count_articles(search: SearchService, terms: Sequence[str]) -> Mapping[str, 
 
 
 def _count_facet(query_syntax: str) -> dict[str, object]:
-    counts = {"n": ARTICLE_COUNT, "sites": f"unique({solr_fields.SITE})"}
-    return {"type": "query", "q": query_syntax, "domain": {"query": MATCH_ALL.to_syntax()}, "facet": counts}
+    return whole_index_facet(query_syntax, n=ARTICLE_COUNT, sites=f"unique({solr_fields.SITE})")
 
 
 def load_usage(search: SearchService, term: str) -> CandidateUsage:
@@ -56,7 +56,7 @@ def load_usage(search: SearchService, term: str) -> CandidateUsage:
 
     Raises what `SolrBackend.select` raises.
     """
-    matches, base_segmenter = term_articles_query(search, term), search.lexicon_backend.base_segmenter()
+    matches = term_articles_query(search, term)
     facets = {"matches": _count_facet(matches.to_syntax())}
     fields = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
     order = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
@@ -70,8 +70,8 @@ def load_usage(search: SearchService, term: str) -> CandidateUsage:
         text = f"{title}\n{doc.get(solr_fields.BODY, '')}"
         lines_by_article.append(find_kwic_lines(text, term, doc_id, title, MAX_READ_PLACES))
     lines = [line for article_lines in lines_by_article for line in article_lines]
-    words_before = (base_segmenter.cut(line.before)[-1:] for line in lines)
-    words_after = (base_segmenter.cut(line.after)[:1] for line in lines)
+    words_before = (base_segmenter().cut(line.before)[-1:] for line in lines)
+    words_after = (base_segmenter().cut(line.after)[:1] for line in lines)
     return CandidateUsage(
         int(counts.get("n", 0)),
         int(counts.get("sites", 0)),

@@ -18,10 +18,10 @@ def find_exported_results(search: SearchService, request: SearchRequest, is_rela
     """
     settings = replace(search.settings, page_size=RANKED_HITS, deepest_result=MAX_EXPORTED_RESULTS)
     search = replace(search, settings=settings, has_snippets=False)
-    page = search.execute(search.plan(request.with_changes()))
+    plan, page = search.search(request.with_changes())
     hits = [*page.hits]
     while page.cursor:
-        page = search.execute(search.plan(request.with_changes(cursor=page.cursor)))
+        page = search.execute(search.plan(plan.request.with_changes(cursor=page.cursor)))
         hits += page.hits
     is_related = is_related or not page.total
     return [hit for hit in hits if hit.is_partial is is_related]

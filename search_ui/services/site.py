@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
+from domain.term import Lexicon
 from search_ui.glossary import DefinedTermsCache, Glossary, GlossaryCache
 from search_ui.interfaces import SiteBackend
 from search_ui.query.display_text import clean_text
@@ -45,19 +46,24 @@ class SiteServices:
         return self.caches.vocabulary.get_vocabulary(self.solr, self.backend)
 
     @cached_property
+    def lexicon(self) -> Lexicon:
+        """The version of the indexed documents, the same throughout the request."""
+        return self.backend.lexicon()
+
+    @cached_property
     def glossary(self) -> Glossary:
         """The published terms, the same throughout the request."""
-        return self.caches.glossary.get_glossary(self.backend)
+        return self.caches.glossary.get_glossary(self.lexicon, self.backend)
 
     @cached_property
     def search(self) -> SearchService:
         """The search service with the current settings."""
         return SearchService(
             self.solr,
-            self.backend,
+            self.backend.domain_segmenter(),
             self.settings,
             CursorCodec(self.secret, self.settings),
-            self.caches.vocabulary.get_thesaurus(self.backend.lexicon()),
+            self.caches.vocabulary.get_thesaurus(self.lexicon),
             self.query_vectors,
             lambda text: self.glossary.has_term(text),
             lambda: self.vocabulary,

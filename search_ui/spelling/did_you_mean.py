@@ -5,7 +5,7 @@
     FILTER_REMOVED   one filter fewer
     SINGLE_WORD      one word of the query
 
-One Solr request counts the hits of all candidates, with the same queries that their searches would send. Corrections
+One set of facets counts the hits of all candidates, with the same queries that their searches would send. Corrections
 without hits, and other candidates that do not find more than the original search, are dropped.
 """
 
@@ -19,8 +19,8 @@ from search_ui.query.full_matches import all_parts_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
-from search_ui.query.solr_client import SolrBackend, SolrResponse
-from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import NO_FACETS, Facets, QueryParam, SolrQuery, whole_index_facet
 from search_ui.spelling.corrections import Correction, correct_query, find_corrections
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
@@ -65,90 +65,91 @@ class SearchSuggestion:
     typed_count: int = 0
 
 
-def find_suggestions(
-    solr: SolrBackend,
-    plan: QueryPlan,
-    vocabulary: Vocabulary,
-    plan_query: PlanQuery,
-    segmenter: Segmenter,
-    total: int,
-) -> list[SearchSuggestion]:
-    """Return searches that find more than the `total` hits of a search, or what was probably meant.
+class SuggestionSearch:
+    """Looks for searches that find more than another search, or what was probably meant.
 
-    Sends at most two Solr requests. Raises what `SolrBackend.select` raises.
+    Two requests of the results page count for it: the first with `text_facets`, the second with `search_facets`.
 
-    Args:
-        solr: The search server.
-        plan: The original search.
-        vocabulary: The known words.
-        plan_query: Segments the query of another request.
-        segmenter: Segmenter with the published lexicon.
-        total: Number of hits of the original search.
+    `plan` is the original search, `plan_query` segments the query of another request.
     """
-    request, query = plan.request, plan.request.parsed_query
-    pieces, typed_count = _keep_credible(solr, find_corrections(query, vocabulary, segmenter))
-    likely, less_likely = (
-        [
-            SearchSuggestion(
-                DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text, typed_count=typed_count
-            )
-            for query in tier[:MAX_CORRECTIONS]
+
+    def __init__(self, plan: QueryPlan, vocabulary: Vocabulary, plan_query: PlanQuery, segmenter: Segmenter) -> None:
+        self.plan, self._plan_query, self._total = plan, plan_query, 0
+        self._pieces = find_corrections(plan.request.parsed_query, vocabulary, segmenter)
+        words = (words for piece in self._pieces for each in piece for words in ((each.old,), each.words))
+        self._texts = list(dict.fromkeys(words))
+        self._likely: list[SearchSuggestion] = []
+        self._less_likely: list[SearchSuggestion] = []
+        self._candidates: list[SearchSuggestion] = []
+
+    def text_facets(self) -> Facets:
+        """Return facets of the documents with all words of each typed text and its corrections, in any form of a stem.
+
+        A correction has to be much more frequent than what was typed.
+        """
+        facets, params = {}, []
+        for n, words in enumerate(self._texts):
+            names = [f"text{n}_{number}" for number in range(len(words))]
+            clauses = [contains_query(name, (word,)) for name, word in zip(names, words, strict=True)]
+            contains_all = SolrQuery.boolean(must=map(QueryParam, names, clauses))
+            facets[f"text{n}"] = whole_index_facet(contains_all.to_syntax())
+            params += contains_all.to_params()
+        return facets, params
+
+    def search_facets(self, text_response: SolrResponse, total: int) -> Facets:
+        """Return facets of the hits of other searches.
+
+        `text_response` has the `text_facets`; `total` is the number of hits of the original search.
+        """
+        request, self._total = self.plan.request, total
+        pieces, typed_count = self._credible_corrections(text_response)
+        self._likely, self._less_likely = (
+            [
+                SearchSuggestion(
+                    DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text, typed_count=typed_count
+                )
+                for query in tier[:MAX_CORRECTIONS]
+            ]
+            for tier in correct_query(request.parsed_query, pieces)
+        )
+        self._candidates = [*self._likely, *self._less_likely]
+        if total <= MAX_HITS_FOR_SUGGESTIONS:
+            looser = [*_phrase_split_suggestions(request, self._plan_query), *_filter_removed_suggestions(self.plan)]
+            self._candidates += [*looser[:MAX_RELAXATIONS], *_single_word_suggestions(self.plan)]
+        if not self._candidates:
+            return NO_FACETS
+        # Sorted by relevance, documents with some of the words are results too.
+        searches = [
+            replace(self._plan_query(offer.request), match_any=offer.request_field == "sort")
+            for offer in self._candidates
         ]
-        for tier in correct_query(query, pieces)
-    )
-    relaxations: list[SearchSuggestion] = []
-    if total <= MAX_HITS_FOR_SUGGESTIONS:
-        looser = [*_phrase_split_suggestions(request, plan_query), *_filter_removed_suggestions(plan)]
-        relaxations = [*looser[:MAX_RELAXATIONS], *_single_word_suggestions(plan)]
-    useful = _keep_useful(solr, plan, [*likely, *less_likely, *relaxations], plan_query, total)
-    if any(offer.request == other.request for offer in likely for other in useful):
-        useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
-    return useful
+        return suggestion_count_facets([*searches, self.plan])
 
+    def suggestions(self, search_response: SolrResponse) -> list[SearchSuggestion]:
+        """Return the corrections that fit the query and the other searches that find more, with their counts.
 
-def _keep_credible(solr: SolrBackend, pieces: Sequence[Sequence[Correction]]) -> tuple[list[list[Correction]], int]:
-    """Return the corrections that are much more frequent than what was typed, and the number of documents with that."""
-    if not pieces:
-        return [], 0
-    texts = list(dict.fromkeys(words for piece in pieces for each in piece for words in ((each.old,), each.words)))
-    counts = dict(zip(texts, _count_documents(solr, texts), strict=True))
-    filtered = [[each for each in piece if each.is_credible(counts[each.old,], counts[each.words])] for piece in pieces]
-    credible = list(filter(None, filtered))
-    return credible, max((counts[piece[0].old,] for piece in credible), default=0)
+        `search_response` has the `search_facets`.
+        """
+        *counts, typed = parse_suggestion_counts(search_response, len(self._candidates) + 1)
+        useful = [
+            replace(offer, hit_count=count.hits, all_words_count=count.all_words)
+            for offer, count in zip(self._candidates, counts, strict=True)
+            if (count.is_clearly_above(typed) if offer.kind is DidYouMeanKind.CORRECTED else count.hits > self._total)
+        ]
+        if any(offer.request == other.request for offer in self._likely for other in useful):
+            useful = [offer for offer in useful if all(offer.request != other.request for other in self._less_likely)]
+        return useful
 
-
-def _count_documents(solr: SolrBackend, texts: Sequence[Sequence[str]]) -> list[int]:
-    """Return the number of documents with all words of each text, in any form of a stem."""
-    facets, params = {}, []
-    for n, words in enumerate(texts):
-        names = [f"text{n}_{number}" for number in range(len(words))]
-        clauses = [contains_query(name, (word,)) for name, word in zip(names, words, strict=True)]
-        contains_all = SolrQuery.boolean(must=map(QueryParam, names, clauses))
-        facets[f"text{n}"] = {"type": "query", "q": contains_all.to_syntax()}
-        params += contains_all.to_params()
-    counts = solr.select(select_params(MATCH_ALL, facets=facets, extra_params=params)).get("facets", {})
-    return [int(counts.get(f"text{n}", {}).get("count", 0)) for n in range(len(texts))]
-
-
-def _keep_useful(
-    solr: SolrBackend,
-    plan: QueryPlan,
-    candidates: Sequence[SearchSuggestion],
-    plan_query: PlanQuery,
-    total: int,
-) -> list[SearchSuggestion]:
-    """Return the corrections that fit the query and the other suggestions that find more, with their counts."""
-    if not candidates:
-        return []
-    # Sorted by relevance, documents with some of the words are results too.
-    searches = [replace(plan_query(offer.request), match_any=offer.request_field == "sort") for offer in candidates]
-    searches.append(plan)
-    *counts, typed = parse_suggestion_counts(solr.select(suggestion_count_params(searches)), len(searches))
-    return [
-        replace(offer, hit_count=count.hits, all_words_count=count.all_words)
-        for offer, count in zip(candidates, counts, strict=True)
-        if (count.is_clearly_above(typed) if offer.kind is DidYouMeanKind.CORRECTED else count.hits > total)
-    ]
+    def _credible_corrections(self, response: SolrResponse) -> tuple[list[list[Correction]], int]:
+        """Return the corrections that are much more frequent than what was typed, and the documents with that."""
+        facets = response.get("facets", {})
+        counts = {words: int(facets.get(f"text{n}", {}).get("count", 0)) for n, words in enumerate(self._texts)}
+        filtered = [
+            [each for each in piece if each.is_credible(counts[each.old,], counts[each.words])]
+            for piece in self._pieces
+        ]
+        credible = list(filter(None, filtered))
+        return credible, max((counts[piece[0].old,] for piece in credible), default=0)
 
 
 def _phrase_split_suggestions(request: SearchRequest, plan_query: PlanQuery) -> list[SearchSuggestion]:
@@ -210,8 +211,8 @@ def _with_query(request: SearchRequest, query: ParsedQuery) -> SearchRequest:
     return request.with_changes(raw_query=str(query), text=str(query))
 
 
-def suggestion_count_params(searches: Sequence[QueryPlan]) -> Params:
-    """Build one request that counts the hits of several searches, near-duplicates once."""
+def suggestion_count_facets(searches: Sequence[QueryPlan]) -> Facets:
+    """Build facets that count the hits of several searches, near-duplicates once."""
     facets, params = {}, []
     for n, plan in enumerate(searches):
         full_matches_param = QueryParam("all", _filtered(plan))
@@ -226,8 +227,8 @@ def suggestion_count_params(searches: Sequence[QueryPlan]) -> Params:
             "texts": {"type": "query", "q": texts.to_syntax()},
             "phrase": {"type": "query", "q": phrase.to_syntax()},
         }
-        facets[f"o{n}"] = {"type": "query", "q": full_matches_param.as_clause().to_syntax(f"o{n}_"), "facet": counts}
-    return select_params(MATCH_ALL, facets=facets, extra_params=params)
+        facets[f"o{n}"] = whole_index_facet(full_matches_param.as_clause().to_syntax(f"o{n}_"), **counts)
+    return facets, params
 
 
 def _filtered(plan: QueryPlan) -> SolrQuery:
@@ -257,7 +258,7 @@ class SuggestionCounts(NamedTuple):
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[SuggestionCounts]:
-    """Return the counts of `suggestion_count_params` in its order."""
+    """Return the counts of `suggestion_count_facets` in its order."""
     facets = [response.get("facets", {}).get(f"o{n}", {}) for n in range(requests)]
     counts = [[facet.get(name, {}).get("count", 0) for name in ("whole", "texts", "phrase")] for facet in facets]
     return [SuggestionCounts(facet.get("total", 0), *more) for facet, more in zip(facets, counts, strict=True)]

@@ -15,8 +15,10 @@ from indexer.embedded_solr import EmbeddedSolr
 from pipeline.embedding.models import configured_models, fetch_models, load_model
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.search_site.query_vectors import compute_text_cosines
+from search_ui.query.ranking import WORK_PARTS_QUERY
 from search_ui.query.semantic.hybrid import QueryVector
-from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_client import SolrResponse, SolrSearchClient
+from search_ui.query.solr_query import Params
 from solr_client.solr_fields import vector_field_name
 from tests.site_fixture import BASE, MemorySite, site_app
 from tests.solr_fixture import index_at
@@ -134,6 +136,32 @@ def test_what_is_no_question_or_has_no_answer_here(sites: tuple[FlaskClient, Fla
 
 def test_words_alone_answer_nothing(sites: tuple[FlaskClient, FlaskClient]) -> None:
     assert answer(sites[1], QUESTION) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ('"页岩气" 压裂', 3),
+        ("页岩气 压裂", 4),
+        ("LNG是什么", 4),
+        ("页岩气 打架", 6),  # no full match: hits and counts again, of documents with a part
+    ],
+)
+def test_a_page_sends_few_requests_to_solr(
+    sites: tuple[FlaskClient, FlaskClient], monkeypatch: pytest.MonkeyPatch, query: str, count: int
+) -> None:
+    sent: list[Params] = []
+    select = SolrSearchClient.select
+
+    def recorded(client: SolrSearchClient, params: Params) -> SolrResponse:
+        sent.append(params)
+        return select(client, params)
+
+    sites[0].get("/search", query_string={"q": query})  # now the size of the index and the vocabulary are known
+    monkeypatch.setattr(SolrSearchClient, "select", recorded)
+    sites[0].get("/search", query_string={"q": query})
+    others = [params for params in sent if "terms" in dict(params) or ("fq", WORK_PARTS_QUERY) in params]
+    assert len(sent) - len(others) == count  # beside the vocabulary, and the works that this index has
 
 
 def test_related_articles_are_found_by_meaning_too(sites: tuple[FlaskClient, FlaskClient]) -> None:

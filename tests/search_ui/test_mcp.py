@@ -12,11 +12,8 @@ from domain.errors import SolrUnavailableError
 from domain.term import Lexicon, LexiconEntry
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, estimate_tokens, iter_parts
 from search_ui.interfaces import OriginalDocument
-from search_ui.query.query_plan import QueryPlan
-from search_ui.query.results import SearchPage
-from search_ui.query.search import SearchService
 from search_ui.settings import SearchSettings
-from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, SuggestionSearch
 from tests.site_fixture import FakeOriginals, FakeSearch, MemorySite, document, site_app
 
 MAX_SCHEMA_TOKENS = 1000
@@ -161,10 +158,10 @@ def test_arguments_are_read_as_json_has_them() -> None:
 
 
 def test_a_suggestion_of_the_same_words_names_the_filters_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_date(_: SearchService, plan: QueryPlan, page: SearchPage) -> list[SearchSuggestion]:
-        return [SearchSuggestion(DidYouMeanKind.FILTER_REMOVED, plan.request.with_changes(since=""))]
+    def without_date(search: SuggestionSearch, _: object) -> list[SearchSuggestion]:
+        return [SearchSuggestion(DidYouMeanKind.FILTER_REMOVED, search.plan.request.with_changes(since=""))]
 
-    monkeypatch.setattr(SearchService, "suggest_alternatives", without_date)
+    monkeypatch.setattr(SuggestionSearch, "suggestions", without_date)
     answer, _ = call("search", caller=client(FakeSearch([])), query="页岩气", **{"from": "2030"})
     assert answer["total"] == 0 and answer["suggestions"] == ["页岩气 (without from)"]
 

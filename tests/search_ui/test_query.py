@@ -148,7 +148,7 @@ def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> N
         count_params(hostile),
     )
     sent = [pair for params in requests for pair in params]
-    carriers = {*QueryVariant, "quoted", "sites"}
+    carriers = {*QueryVariant, "quoted", "sites", "exact_title"}
     of_readers = re.compile(r"(typed|word|part)\d+_(text|word)")
     fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
     assert fixed and not any("func" in value or "_query_:b" in value or "${" in value for value in fixed)

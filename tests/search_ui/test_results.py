@@ -229,9 +229,8 @@ def test_site_counts() -> None:
 def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页页岩气与页岩气", **doc: str) -> Hit:
     """Return the hit for a document whose pages begin at its lines."""
     starts = "1:0 2:5 3:10"
-    found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
-    bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}
-    return build_search_page(SearchResponses(found, {}, found, bodies), plan(ASKED), SETTINGS).hits[0]
+    found = answer({"body": list(passages)}, format="pdf", page_starts=starts, body=body, **doc)
+    return build_search_page(SearchResponses(found, {}, found), plan(ASKED), SETTINGS).hits[0]
 
 
 def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:

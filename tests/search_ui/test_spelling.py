@@ -8,9 +8,8 @@ from search_ui.query.query_parser import parse_query
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_query import Params
 from search_ui.spelling.corrections import Correction, QueryTiers, correct_query, find_corrections
-from search_ui.spelling.did_you_mean import find_suggestions
+from search_ui.spelling.did_you_mean import SuggestionSearch
 from search_ui.spelling.typing_errors import LIKELY, SLIP
 from search_ui.spelling.vocabulary import Vocabulary
 from tests.site_fixture import BASE
@@ -160,7 +159,8 @@ class Counts:
         self.typed, self.meant = typed, meant
         self.phrases = (meant_phrase, typed_phrase)
 
-    def select(self, params: Params) -> dict[str, Any]:
+    @property
+    def response(self) -> dict[str, Any]:
         counts = {
             f"o{n}": {"total": self.meant, "whole": {"count": 3}, "phrase": {"count": count}}
             for n, count in enumerate(self.phrases)
@@ -173,7 +173,9 @@ def offered(typed: str, counts: Counts) -> list[tuple[str, int]]:
         return QueryPlan(asked, QueryWords(asked.text, asked.text, (asked.text,), (asked.text,)))
 
     request = SearchRequest(raw_query=typed, text=typed)
-    offers = find_suggestions(counts, plan(request), KNOWN, plan, BASE, 40)
+    search = SuggestionSearch(plan(request), KNOWN, plan, BASE)
+    search.search_facets(counts.response, total=40)
+    offers = search.suggestions(counts.response)
     return [(offer.label, offer.typed_count) for offer in offers]
 
 

@@ -250,13 +250,13 @@ def answer_from_hits(
     words: QueryWords,
     candidates: FusedCandidates,
     hits: Sequence[Hit],
-    bodies: SolrResponse,
+    details: SolrResponse,
     sentence_cosines: CosineFunction,
 ) -> tuple[Quotation, ...]:
     """Return quotations of the first `hits` that answer a question.
 
-    Returns () if the text is no question or the confidence is too low. `bodies` is the response to `body_params` for at
-    least the hits of `find_source_ids`. `sentence_cosines` returns the cosines of texts to the question.
+    Returns () if the text is no question or the confidence is too low. `details` is the response to `details_params`
+    with bodies. `sentence_cosines` returns the cosines of texts to the question.
     """
     hit_by_id: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits}
     source_ids = find_source_ids(words.typed, list(hit_by_id), candidates)
@@ -266,7 +266,7 @@ def answer_from_hits(
     quotes = find_quotes(
         parse_question_terms(expected, words.text, words.content),
         expected,
-        _read_sources(bodies, source_ids),
+        _read_sources(details, source_ids),
         dict(candidates.neighbours),
         sentence_cosines,
     )
@@ -281,7 +281,7 @@ def answer_from_hits(
 
 
 def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
-    """Return the documents `ids` of a response to `body_params`, in this order."""
+    """Return the documents `ids` of a response with bodies, in this order."""
     document_by_id = {str(doc[solr_fields.ID]): doc for doc in documents(response)}
     id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
     return [
