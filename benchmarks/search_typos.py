@@ -31,8 +31,9 @@ from benchmarks.search_systems import TIMEOUT, Ours
 from domain.term import Lexicon
 from search_ui.query.results import parse_total
 from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import MATCH_ALL, select_params
 from search_ui.query.solr_requests import count_params
-from search_ui.spelling.did_you_mean import DidYouMeanKind, find_suggestions
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SuggestionSearch
 from search_ui.vocabulary_cache import build_vocabulary
 from text.folding import word_key
 from text.pinyin import join_syllables, pinyin_syllables
@@ -134,11 +135,11 @@ def make_offer_function(url: str, system: Ours, typo_set: TypoSet) -> Callable[[
 
     def find_offers(text: str) -> list[str]:
         plan = system.understood(text)
-        total = parse_total(client.select(count_params(plan)))
-        suggestions = find_suggestions(
-            client, plan, vocabulary, lambda asked: system.understood(asked.text), system.segmenter, total
-        )
-        return [offer.label for offer in suggestions if offer.kind is DidYouMeanKind.CORRECTED]
+        search = SuggestionSearch(plan, vocabulary, lambda asked: system.understood(asked.text), system.segmenter)
+        count_response = client.select(count_params(plan, search.text_facets()))
+        facets, params = search.search_facets(count_response, parse_total(count_response))
+        response = client.select(select_params(MATCH_ALL, facets=facets, extra_params=params))
+        return [offer.label for offer in search.suggestions(response) if offer.kind is DidYouMeanKind.CORRECTED]
 
     return find_offers
 

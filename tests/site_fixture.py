@@ -116,7 +116,8 @@ class FakeSearch:
             "responseHeader": {"status": 0, "QTime": 7, **header},
             "response": {"numFound": len(found), "start": start, "docs": docs},
             "highlighting": {doc[solr_fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
-            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
+            "facets": _facets(found, named, self.documents)
+            | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
             "nextCursorMark": f"mark{start + len(docs)}",
             "debug": {"explain": {doc[solr_fields.ID]: EXPLAINED for doc in docs}},
         }
@@ -195,11 +196,13 @@ def _pictures(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return _buckets([doc.get(solr_fields.PICTURE, "") for doc in found])
 
 
-def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
+def _facets(
+    found: Sequence[dict[str, Any]], named: dict[str, str], documents: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     if "newest" in json.loads(named.get("json.facet", "{}")):
         return {"sites": _buckets([doc[solr_fields.SITE] for doc in found]), "newest": "2016-05-09T00:00:00Z"}
     clusters = [doc[solr_fields.CLUSTER_ID] for doc in found]
-    others = {name: _holding(found, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
+    others = {name: _holding(documents, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
     return others | {
         "total": len(set(clusters)),
         "sites": _buckets([doc[solr_fields.SITE] for doc in found]),
