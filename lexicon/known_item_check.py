@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from domain.progress import ProgressTask, no_progress, track
+
 K1, B = 1.2, 0.75
 MAX_P_VALUE = 0.05  # of the sign test: a smaller difference may be chance
 
@@ -41,7 +43,9 @@ class KnownItemComparison:
         return self.lost_count > self.gained_count and p_value <= MAX_P_VALUE
 
 
-def compare_versions(titles: Sequence[str], bodies: Sequence[str], previous: Cut, new: Cut) -> KnownItemComparison:
+def compare_versions(
+    titles: Sequence[str], bodies: Sequence[str], previous: Cut, new: Cut, progress_task: ProgressTask = no_progress
+) -> KnownItemComparison:
     """Compare the words of two lexicon versions on the same articles.
 
     Args:
@@ -49,20 +53,23 @@ def compare_versions(titles: Sequence[str], bodies: Sequence[str], previous: Cut
         bodies: Bodies of all articles, those of `titles` first.
         previous: Words of the previous version.
         new: Words of the new version.
+        progress_task: Reports the number of segmented articles.
     """
-    before, after = (find_first_ranked(titles, bodies, cut) for cut in (previous, new))
+    before, after = (find_first_ranked(titles, bodies, cut, progress_task) for cut in (previous, new))
     return KnownItemComparison(
         len(titles), int(np.count_nonzero(before & ~after)), int(np.count_nonzero(after & ~before))
     )
 
 
-def find_first_ranked(titles: Sequence[str], bodies: Sequence[str], cut: Cut) -> NDArray[np.bool_]:
+def find_first_ranked(
+    titles: Sequence[str], bodies: Sequence[str], cut: Cut, progress_task: ProgressTask
+) -> NDArray[np.bool_]:
     """Return for each title whether its own article alone has the highest BM25 score, as (titles,) bool."""
     if not titles:
         return np.zeros(0, np.bool_)
     vectorizer = CountVectorizer(analyzer=lambda text: [word.lower() for word in cut(text) if word.strip()])
     try:
-        counts = vectorizer.fit_transform(bodies).tocsr().astype(np.float32)
+        counts = vectorizer.fit_transform(track(progress_task, "lexicon: compare", bodies)).tocsr().astype(np.float32)
     except ValueError:  # no body has a word
         return np.zeros(len(titles), np.bool_)
     lengths = np.asarray(counts.sum(axis=1)).ravel()

@@ -13,6 +13,7 @@ import numpy as np
 
 from domain.batches import batched
 from domain.errors import LexiconError, SettingsError
+from domain.progress import ProgressTask, no_progress
 from domain.term import Term
 from lexicon.arrays import Float32Array
 from lexicon.automatic_acceptance import has_counts
@@ -34,8 +35,6 @@ from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
     IncrementalCount,
     MapFunction,
-    ProgressTask,
-    no_progress,
 )
 from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
@@ -138,7 +137,8 @@ def mine_with_model(
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
         counting = IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map)
         selection = counting.run(settings.min_frequency)
-        rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
+        known_keys = frozenset(map(word_key, known_terms))
+        rows, scores = rank_rows(models, selection, known_keys, settings.probability, progress_task)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
         scored_candidates = select_candidates(selection, rows, scores, review_selector)
         known_sentences = counts_store.load_sentences([word_key(candidate.text) for candidate, _ in scored_candidates])

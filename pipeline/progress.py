@@ -1,6 +1,7 @@
-"""Progress display of long tasks: bars on a terminal, notes as text or JSON lines elsewhere, or no output."""
+"""Progress display of long tasks: bars on a terminal, regular lines of text or JSON elsewhere, or no output."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
@@ -19,6 +20,8 @@ from rich.progress import Progress as RichProgress
 
 if TYPE_CHECKING:
     from crawler.progress import CrawlProgress
+
+LINE_INTERVAL_SECONDS = 60.0  # between two lines if there is no terminal
 
 Advance = Callable[[int], None]
 ShowCrawlProgress = Callable[[str, int, int], None]
@@ -48,8 +51,17 @@ class NullProgress:
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Yield a function that does nothing."""
-        yield lambda steps: None
+        """Yield a function that notes the progress of a long task, at most once every `LINE_INTERVAL_SECONDS`."""
+        finished_count, noted_at = 0, time.monotonic()
+
+        def advance(steps: int) -> None:
+            nonlocal finished_count, noted_at
+            finished_count += steps
+            if time.monotonic() - noted_at >= LINE_INTERVAL_SECONDS:
+                noted_at = time.monotonic()
+                self.note(f"{label}: {finished_count}" if total is None else f"{label}: {finished_count} of {total}")
+
+        yield advance
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
@@ -64,7 +76,7 @@ class NullProgress:
 
 
 class JsonLineProgress(NullProgress):
-    """Print only notes, each as one line with a JSON object, for programs that read logs."""
+    """Print each note as one line with a JSON object, for programs that read logs."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -76,13 +88,17 @@ class JsonLineProgress(NullProgress):
 
 
 class TerminalProgress(NullProgress):
-    """Bars on a terminal; only notes if the console is not a terminal."""
+    """Bars on a terminal; lines if the console is not a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        if not self._console.is_terminal:
+            with super().task(label, total) as advance:
+                yield advance
+            return
         columns = (
             TextColumn("{task.description:<22}"),
             BarColumn(),
@@ -91,8 +107,7 @@ class TerminalProgress(NullProgress):
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
-        is_terminal = self._console.is_terminal
-        with RichProgress(*columns, console=self._console, transient=True, disable=not is_terminal) as progress:
+        with RichProgress(*columns, console=self._console, transient=True) as progress:
             task_id = progress.add_task(label, total=total)
             yield lambda steps: progress.advance(task_id, steps)
 

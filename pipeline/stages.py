@@ -266,7 +266,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
             if lexicons.has_pending_step(step):
                 try:
                     notes += function(engine)
-                    update_review_order(engine.store)  # before the end of the step: a kill repeats both
+                    update_review_order(engine.store, engine.progress.task)  # before the end: a kill repeats both
                     lexicons.finish_step(step)
                 except LexiconError as error:
                     notes.append(Message("No automatic lexicon version: {reason}", reason=error_message(error)))

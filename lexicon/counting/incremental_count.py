@@ -9,15 +9,18 @@ Lines repeated in several documents are counted once, because repetition is no e
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import merge
+from itertools import groupby, tee
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from domain.article import text_hash64
 from domain.batches import batched
+from domain.progress import AdvanceProgress, ProgressTask, no_progress, track
 from lexicon.arrays import Int64Array
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.candidate_selection import CandidateSelector, should_retain
@@ -46,18 +49,8 @@ EVICTION_MIN_ROWS = 250_000  # in a corpus with more rows, unlikely rows are evi
 DOCUMENTS_PER_GENERATION = 50_000  # changed documents per generation of rows
 DOCUMENTS_PER_READ = 200
 
-AdvanceProgress = Callable[[int], None]
-ProgressTask = Callable[[str, int | None], AbstractContextManager[AdvanceProgress]]
-"""(name, number of steps) -> context manager whose value is called with the number of completed steps."""
-
-
 MapFunction = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """Like the built-in `map`, but may distribute the items to workers. Returns the results in the order of the items."""
-
-
-def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[AdvanceProgress]:
-    """Return a progress task that reports nothing."""
-    return nullcontext(lambda steps: None)
 
 
 @dataclass(frozen=True)
@@ -73,20 +66,11 @@ def diff_digests(
     old_digests: Iterable[tuple[int, str]], new_digests: Iterable[tuple[int, str]]
 ) -> Iterator[DocumentChange]:
     """Yield the changes between two lists of document ids and digests, both by ascending id."""
-    old_items, new_items = iter(old_digests), iter(new_digests)
-    old_item, new_item = next(old_items, None), next(new_items, None)
-    while old_item or new_item:
-        if new_item is None or (old_item is not None and old_item[0] < new_item[0]):
-            assert old_item is not None  # noqa: S101 (for the type checker)
-            yield DocumentChange(old_item[0], None, was_stored=True)
-            old_item = next(old_items, None)
-        elif old_item is None or new_item[0] < old_item[0]:
-            yield DocumentChange(*new_item, was_stored=False)
-            new_item = next(new_items, None)
-        else:
-            if old_item != new_item:
-                yield DocumentChange(*new_item, was_stored=True)
-            old_item, new_item = next(old_items, None), next(new_items, None)
+    rows = merge(((*item, False) for item in old_digests), ((*item, True) for item in new_digests), key=itemgetter(0))
+    for document_id, versions in groupby(rows, itemgetter(0)):
+        digests = {is_new: digest for _, digest, is_new in versions}
+        if digests.get(False) != digests.get(True):
+            yield DocumentChange(document_id, digests.get(True), was_stored=False in digests)
 
 
 @dataclass(frozen=True)
@@ -115,17 +99,18 @@ class IncrementalCount:
             LexiconError: stored rows cannot be read, or a worker has other models.
             sqlite3.DatabaseError: the database is damaged.
         """
-        remaining_changes, document_count = 0, self.counts_store.document_count()
+        remaining_changes, text_count, document_count = 0, 0, self.counts_store.document_count()
         for change in self._iter_changes():
             remaining_changes += 1
+            text_count += (change.digest is not None) + change.was_stored
             document_count += (change.digest is not None) - change.was_stored
         selector = CandidateSelector(self.models, required_frequency(min_frequency, document_count))
-        with self.progress_task("lexicon: count", remaining_changes) as advance:
+        with self.progress_task("lexicon: count", text_count) as advance:
             for batch in batched(self._iter_changes(), DOCUMENTS_PER_GENERATION):
                 remaining_changes -= len(batch)
                 self._count_generation(batch, advance, None if remaining_changes else selector)
         if not selector.has_received_rows:
-            for range_index in range(self.counts_store.key_range_count):
+            for range_index in track(self.progress_task, "lexicon: select", range(self.counts_store.key_range_count)):
                 selector.add(self.counts_store.read_rows(range_index), self.counts_store.has_evicted_rows)
         return selector.build_selection(self.counts_store)
 
@@ -143,18 +128,17 @@ class IncrementalCount:
             runs = SortedRuns(
                 file, max(counts_store.key_range_count, key_range_count(EXPECTED_ROWS_PER_DOCUMENT * len(batch)))
             )
-            self._count_into_runs(self._iter_removed_texts(removed_ids), runs, -1)
+            self._count_into_runs(self._iter_removed_texts(removed_ids), runs, -1, advance)
             counts_store.delete_documents(removed_ids)
-            self._count_into_runs(self._iter_added_texts(digest_by_added_id, advance), runs, 1)
+            self._count_into_runs(self._iter_added_texts(digest_by_added_id), runs, 1, advance)
             self._merge_runs(runs, np.array(removed_ids, dtype=np.int64), selector)
-        advance(len(batch) - len(digest_by_added_id))
 
     def _iter_removed_texts(self, removed_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Yield id and text of removed documents, without lines that other documents contain."""
         for batch in batched(removed_ids, DOCUMENTS_PER_READ):
             yield from self._iter_changed_lines(list(self.counts_store.iter_texts(batch)), -1)
 
-    def _iter_added_texts(self, digests: Mapping[int, str], advance: AdvanceProgress) -> Iterator[tuple[int, str]]:
+    def _iter_added_texts(self, digests: Mapping[int, str]) -> Iterator[tuple[int, str]]:
         """Save new documents, and yield id and text, without lines that are counted already."""
         for document_ids in batched(sorted(digests), DOCUMENTS_PER_READ):
             texts = [
@@ -163,7 +147,6 @@ class IncrementalCount:
             ]
             self.counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
             yield from self._iter_changed_lines(texts, 1)
-            advance(len(document_ids))
 
     def _iter_changed_lines(self, texts: Sequence[tuple[int, str]], delta: int) -> Iterator[tuple[int, str]]:
         """Apply `delta` (+1 or -1) to the document count of every line.
@@ -183,17 +166,21 @@ class IncrementalCount:
             yield document_id, "\n".join(changed_lines)
         self.counts_store.save_line_counts(documents_by_line)
 
-    def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
+    def _count_into_runs(
+        self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int, advance: AdvanceProgress
+    ) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
         count = partial(count_piece, expected_digest=counting_digest(self.models))
         word_id_cache, occurrences = WordIdCache(self.counts_store), np.zeros(0, dtype=np.int64)
-        for counted_pieces in self.map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
+        chunks, counted_chunks = tee(iter_chunks(texts, PIECE_CHARACTERS))
+        for counted_pieces, chunk in zip(self.map_ordered(count, chunks), counted_chunks, strict=True):
             for piece in counted_pieces:
                 word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
                 occurrences = np.pad(occurrences, (0, max(0, word_ids.max() + 1 - len(occurrences))))
                 occurrences[word_ids[:-1]] += sign * piece.occurrences
                 rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
                 runs.add_run(rows if sign > 0 else negate_rows(rows))
+            advance(len(chunk))
         occurring_ids = np.flatnonzero(occurrences)
         self.counts_store.add_occurrences(occurring_ids, occurrences[occurring_ids])
 
@@ -202,15 +189,15 @@ class IncrementalCount:
         counts_store, row_count, row_estimate = self.counts_store, 0, self.counts_store.row_count + runs.rows_added
         evicts = counts_store.has_evicted_rows or row_estimate > EVICTION_MIN_ROWS
         ranges = max(1, counts_store.key_range_count, min(runs.range_count, key_range_count(row_estimate)))
-        with self.progress_task("lexicon: add up", ranges) as advance:
-            for range_index, stored_rows in enumerate(_iter_key_ranges(counts_store, ranges)):
-                parts = [remove_seen_documents(stored_rows, removed_ids), *runs.read_range(range_index, ranges)]
-                rows = clamp_document_counts(merge_rows(parts, should_retain if evicts else None))
-                if selector:
-                    selector.add(rows, evicts)
-                counts_store.write_rows(range_index, rows)
-                row_count += len(rows)
-                advance(1)
+        all_stored_rows = _iter_key_ranges(counts_store, ranges)
+        for range_index in track(self.progress_task, "lexicon: add up", range(ranges)):
+            stored_rows = remove_seen_documents(next(all_stored_rows), removed_ids)
+            parts = [stored_rows, *runs.read_range(range_index, ranges)]
+            rows = clamp_document_counts(merge_rows(parts, should_retain if evicts else None))
+            if selector:
+                selector.add(rows, evicts)
+            counts_store.write_rows(range_index, rows)
+            row_count += len(rows)
         counts_store.commit_generation(ranges, row_count, evicts)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from domain.progress import ProgressTask, no_progress, track
 from lexicon.arrays import BoolArray, Float32Array, Int64Array
 from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
@@ -86,7 +87,11 @@ def is_likely(rows: NgramRows, models: ModelByLanguage) -> BoolArray:
 
 
 def rank_rows(
-    models: ModelByLanguage, selection: CandidateSelection, known_terms: Collection[str] = (), probability: float = 0.0
+    models: ModelByLanguage,
+    selection: CandidateSelection,
+    known_terms: Collection[str] = (),
+    probability: float = 0.0,
+    progress_task: ProgressTask = no_progress,
 ) -> tuple[NgramRows, Float32Array]:
     """Return the rows above `probability` and their probabilities, most likely first, then by frequency and key.
 
@@ -97,12 +102,13 @@ def rank_rows(
         selection: candidate rows.
         known_terms: `word_key`s of known terms, which adjust the scores of all candidates.
         probability: minimum probability (exclusive).
+        progress_task: reports the number of scored blocks of rows.
     """
     rows, log_odds = selection.rows, np.zeros(len(selection.rows), np.float32)
     for language_index, language in enumerate(LANGUAGES):
         language_rows = np.flatnonzero(rows.is_english == bool(language_index))
         if len(language_rows):
-            log_odds[language_rows] = score_rows(models[language], selection, language_rows, known_terms)
+            log_odds[language_rows] = score_rows(models[language], selection, language_rows, known_terms, progress_task)
     scores = (1 / (1 + np.exp(-log_odds))).astype(np.float32)
     above_threshold = np.flatnonzero(scores > probability)
     order = above_threshold[
@@ -112,7 +118,11 @@ def rank_rows(
 
 
 def score_rows(
-    model: TermModel, selection: CandidateSelection, row_indices: Int64Array, known_terms: Collection[str]
+    model: TermModel,
+    selection: CandidateSelection,
+    row_indices: Int64Array,
+    known_terms: Collection[str],
+    progress_task: ProgressTask,
 ) -> Float32Array:
     """Return the log-odds of being a term for the rows `row_indices`, which must have one language.
 
@@ -128,7 +138,8 @@ def score_rows(
         ).shrink_towards(corpus_scaler, len(sample))
     classifier = CandidateClassifier(model.candidate_model, corpus_scaler, word_features, corpus.total_words)
     blocks = [row_indices[start : start + ROWS_PER_BLOCK] for start in range(0, len(row_indices), ROWS_PER_BLOCK)]
-    log_odds = np.concatenate([classifier.log_odds(rows.take(block)) for block in blocks])
+    tracked_blocks = track(progress_task, "lexicon: score", blocks)
+    log_odds = np.concatenate([classifier.log_odds(rows.take(block)) for block in tracked_blocks])
     if not known_terms:
         return log_odds
     language_row_data = rows.take(row_indices)

@@ -19,7 +19,7 @@ from pipeline.cli.console import (
     print_lines,
     stderr_console,
 )
-from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
+from pipeline.cli.session import create_progress, load_call_settings, load_with_overrides, open_engine
 from pipeline.local_time import local_minute
 from pipeline.settings import SITES
 from pipeline.settings_template import render_sample_toml
@@ -155,7 +155,7 @@ def backup(context: click.Context, folder: Path) -> None:
     from pipeline.maintenance.backup import create_backup, missing_warc_files
 
     config = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
-    backup_dir = create_backup(settings, config, folder)
+    backup_dir = create_backup(settings, config, folder, create_progress(settings).task)
     lines = [f"backed up to {backup_dir}"]
     # Files that the object store has are not in the data folder.
     if not settings.store.warc and (missing := missing_warc_files(backup_dir)):
@@ -173,7 +173,7 @@ def restore(context: click.Context, backup: Path) -> None:
     from pipeline.maintenance.backup import choose_backup, restore_backup
 
     backup_folder = choose_backup(backup, settings)
-    manifest = restore_backup(backup_folder, settings)
+    manifest = restore_backup(backup_folder, settings, create_progress(settings).task)
     created_at = local_minute(manifest.created_at)
     print_lines(
         [

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crawler.progress import CrawlProgress
+from pipeline.progress import LINE_INTERVAL_SECONDS
 from pipeline.progress import Progress as Bars
 
-LINE_INTERVAL_SECONDS = 60.0  # between two lines if there is no terminal
 _SECONDS_PER_HOUR = 3600.0
 
 

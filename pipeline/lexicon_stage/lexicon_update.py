@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from domain.message import Message
+from domain.progress import ProgressTask
 from domain.review import ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import AUTOMATIC_ACTOR, Lexicon, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter
@@ -63,7 +64,7 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     )
     notes = (refusal,) if errors else ()
     if version is not previous:
-        comparison = compare_on_known_items(sample, previous, version)
+        comparison = compare_on_known_items(sample, previous, version, engine.progress.task)
         counts = {"lost": comparison.lost_count, "gained": comparison.gained_count, "n": comparison.query_count}
         if comparison.is_harmful:
             lexicons.save_blocked_version(time.time(), *counts.values())
@@ -98,7 +99,9 @@ def sample_articles(engine: "Engine") -> list[tuple[str, str]]:
     ]
 
 
-def compare_on_known_items(sample: list[tuple[str, str]], previous: Lexicon, version: Lexicon) -> "KnownItemComparison":
+def compare_on_known_items(
+    sample: list[tuple[str, str]], previous: Lexicon, version: Lexicon, progress_task: ProgressTask
+) -> "KnownItemComparison":
     """Compare two versions on articles; see lexicon/known_item_check.py."""
     from lexicon.known_item_check import compare_versions
 
@@ -106,5 +109,6 @@ def compare_on_known_items(sample: list[tuple[str, str]], previous: Lexicon, ver
     queries = {title: body for title, body in sample if len(title) >= MIN_QUERY_CHARS}
     query_articles = dict(islice(queries.items(), 0, None, max(1, ceil(len(queries) / MAX_QUERIES))))
     other_bodies = [body for title, body in sample if query_articles.get(title) != body]
-    cuts = (create_domain_segmenter(lexicon).cut for lexicon in (previous, version))
-    return compare_versions(list(query_articles), [*query_articles.values(), *other_bodies], *cuts)
+    old_cut, new_cut = (create_domain_segmenter(lexicon).cut for lexicon in (previous, version))
+    bodies = [*query_articles.values(), *other_bodies]
+    return compare_versions(list(query_articles), bodies, old_cut, new_cut, progress_task)

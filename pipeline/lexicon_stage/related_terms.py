@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING
 
+from domain.progress import ProgressTask, track
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
-from lexicon.counting.incremental_count import ProgressTask
 from lexicon.sentences import Sentence
 from solr_client import solr_fields
 from text.folding import word_key
@@ -56,18 +56,17 @@ class RelatedTermFinder:
         self.best: dict[Pair, RelationProposal] = {}
         self.term_by_key: dict[str, str] = {}
         self._relatedness_by_pair_by_article: defaultdict[int, dict[Pair, float]] = defaultdict(dict)
-        with progress_task("lexicon: related terms", len(searched_terms)) as advance:
-            for term in searched_terms:
-                for other, relatedness in _find_related(term, frozenset(terms), stated_pairs, index):
-                    pair = (min(term, other), max(term, other))
-                    if pair not in known_pairs:
-                        known_pairs.add(pair)
-                        self.term_by_key |= {word_key(text): text for text in pair}
-                        response = index.search(dict(articles_with_both_params(*pair, MAX_EVIDENCE_ARTICLES)))
-                        doc_ids = [doc[solr_fields.ID] for doc in response["response"]["docs"]]
-                        for url_id in store.articles.find_url_ids(doc_ids):
-                            self._relatedness_by_pair_by_article[url_id][pair] = relatedness
-                advance(1)
+        all_terms = frozenset(terms)
+        for term in track(progress_task, "lexicon: related terms", searched_terms):
+            for other, relatedness in _find_related(term, all_terms, stated_pairs, index):
+                pair = (min(term, other), max(term, other))
+                if pair not in known_pairs:
+                    known_pairs.add(pair)
+                    self.term_by_key |= {word_key(text): text for text in pair}
+                    response = index.search(dict(articles_with_both_params(*pair, MAX_EVIDENCE_ARTICLES)))
+                    doc_ids = [doc[solr_fields.ID] for doc in response["response"]["docs"]]
+                    for url_id in store.articles.find_url_ids(doc_ids):
+                        self._relatedness_by_pair_by_article[url_id][pair] = relatedness
 
     @property
     def url_ids(self) -> Set[int]:

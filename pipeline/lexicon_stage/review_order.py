@@ -3,6 +3,7 @@
 from collections import Counter
 
 from docstore.store import Store
+from domain.progress import ProgressTask, no_progress, track
 from domain.review import TermQuery
 from pipeline.lexicon_stage.candidate_kinds import find_kinds
 from text.folding import normalize_text
@@ -12,7 +13,7 @@ REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are 
 MAX_QUERIES = 20_000  # most frequent queries of the search log that are read
 
 
-def update_review_order(store: Store) -> bool:
+def update_review_order(store: Store, progress_task: ProgressTask = no_progress) -> bool:
     """Rank the candidates again after a term mining or some decisions. Returns False if there is no reason to.
 
     Decisions do not move the first candidates, which a reviewer may have on the screen.
@@ -31,7 +32,7 @@ def update_review_order(store: Store) -> bool:
     kept_texts = [term.text for term in first_terms if term.text not in kinds]
     acceptance = predict_acceptance(queue.decided_terms(MAX_DECISIONS), terms)
     finder, counts = TermFinder(term.text for term in terms), Counter[str]()
-    for query, count in store.search_log.count_queries(MAX_QUERIES):
+    for query, count in track(progress_task, "lexicon: review order", store.search_log.count_queries(MAX_QUERIES)):
         counts.update(dict.fromkeys(finder.find_terms(normalize_text(query)), count))
     ranking = rank_candidates(terms, acceptance, kinds, counts, store.articles.count_by_language(), kept_texts)
     queue.save_ranking(ranking, state)

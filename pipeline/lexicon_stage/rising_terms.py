@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from domain.message import Message
+from domain.progress import track
 from domain.rising_term import RisingTerm
 from domain.term import TermStatus
 from text.folding import normalize_text, word_key
@@ -43,7 +44,9 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     published_terms = [entry.text for entry in lexicon.entries if entry.text not in hidden_texts]
     _, undecided_terms = store.review_queue.undecided_terms()
     candidates = [*hidden_texts, *(term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE)]
-    articles_by_term = find_articles(leads, {*published_terms, *candidates})
+    articles_by_term = find_articles(
+        track(engine.progress.task, "lexicon: rising terms", leads), {*published_terms, *candidates}
+    )
     rising_terms = [
         rising_term
         for terms in (published_terms, candidates)
@@ -90,7 +93,7 @@ def find_rising_terms(
     return rising_terms[:MAX_TERMS]
 
 
-def find_articles(leads: Sequence["ArticleLead"], terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
+def find_articles(leads: Iterable["ArticleLead"], terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
     """Return the indices of the articles whose title or first characters contain each term, whatever its spelling."""
     terms_by_key: defaultdict[str, list[str]] = defaultdict(list)
     for term in terms:

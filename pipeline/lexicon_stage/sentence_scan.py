@@ -15,10 +15,10 @@ from domain.batches import batched
 from domain.errors import SolrError
 from domain.message import Message, error_message
 from domain.outcome import Stage, StageReport
+from domain.progress import ProgressTask, no_progress, track
 from domain.term import RELATED_TERMS_STEP, SENTENCES_STEP, Definition, DefinitionSource
 from domain.term_relation import RelationProposal
 from indexer.affected_articles import find_url_ids_matching
-from lexicon.counting.incremental_count import ProgressTask, no_progress
 from lexicon.definitions import DefinitionFinder, rescore_definitions
 from lexicon.relations import RelationFinder, index_terms
 from lexicon.sentences import match_sentences
@@ -90,14 +90,14 @@ def update_from_sentences(
     scan_articles(store, [*definitions, relations, *related_terms], progress_task)
 
     best_definitions = chain.from_iterable(best for finder in definitions for best in finder.best_by_term.values())
-    new_definitions = _with_sources(store, best_definitions, started_at)
+    new_definitions = _with_sources(store, best_definitions, started_at, progress_task)
     store.definitions.save([*rescored_definitions, *new_definitions], [*lost_definitions, *rejected_definitions])
     changed_count, related_count = _check_choices(store), 0
     for finder in related_terms:
-        pairs = _with_sources(store, finder.best.values(), started_at)
+        pairs = _with_sources(store, finder.best.values(), started_at, progress_task)
         related_count = store.relations.add_related(pairs, finder.next_term)
         store.lexicons.finish_step(RELATED_TERMS_STEP)
-    new_proposals = _with_sources(store, relations.best, started_at)
+    new_proposals = _with_sources(store, relations.best, started_at, progress_task)
     relation_count = store.relations.save(new_proposals, lost_proposals, lexicon.version, started_at)
     store.lexicons.finish_step(SENTENCES_STEP)
     defined_count = len({definition.term for definition in new_definitions})
@@ -162,10 +162,10 @@ def _load_bodies(store: "Store", url_ids: Sequence[int]) -> dict[int, str]:
     return {url_id: body for url_id, _, body in store.articles.iter_plain_texts(url_ids)}
 
 
-def _with_sources(store: "Store", findings: Iterable[Row], found_at: float) -> list[Row]:
+def _with_sources(store: "Store", findings: Iterable[Row], found_at: float, progress_task: ProgressTask) -> list[Row]:
     """Return the findings with their articles, without those whose article is gone meanwhile."""
     rows = []
-    for batch in batched(findings, ARTICLES_PER_READ):
+    for batch in track(progress_task, "lexicon: sources", list(batched(findings, ARTICLES_PER_READ))):
         articles = store.articles.load_by_url_ids([finding.url_id for finding in batch])
         for finding in batch:
             if finding.url_id in articles:

@@ -34,6 +34,7 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
+from domain.progress import ProgressTask, no_progress, track
 from locks.private_files import write_private_file
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE
 from pipeline.settings import Settings
@@ -85,10 +86,12 @@ class Manifest:
 # -- create
 
 
-def create_backup(settings: Settings, config: Path | None, folder: Path) -> Path:
+def create_backup(
+    settings: Settings, config: Path | None, folder: Path, progress_task: ProgressTask = no_progress
+) -> Path:
     """Copy the vertical into a new subfolder of `folder`; returns the subfolder.
 
-    `config` is the config file; None copies only what cannot be crawled again.
+    `config` is the config file; None copies only what cannot be crawled again. `progress_task` reports the WARC files.
 
     Raises BackupError if the store is not an SQLite file in data_dir, is damaged, or the copy cannot be written.
     """
@@ -107,7 +110,7 @@ def create_backup(settings: Settings, config: Path | None, folder: Path) -> Path
             files = dict(copy_state_files(settings.data_dir, names, staging_dir))
         else:
             previous_backup = next(iter(find_backups([folder], store_id)), None)
-            files = dict(copy_files(settings, config, staging_dir, previous_backup))
+            files = dict(copy_files(settings, config, staging_dir, previous_backup, progress_task))
         files[DATABASE_FILE] = (
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
             file_sha256(staging_dir / DATABASE_FILE),
@@ -193,11 +196,11 @@ REPAIR_ADVICE = "run `plumb check --repair`, which restores intact parts from th
 
 
 def copy_files(
-    settings: Settings, config: Path, target: Path, previous_backup: Path | None
+    settings: Settings, config: Path, target: Path, previous_backup: Path | None, progress_task: ProgressTask
 ) -> Iterator[tuple[str, tuple[int, str]]]:
     """Copy all files except the database; yields (path, (size, SHA-256))."""
     previous = read_manifest(previous_backup) if previous_backup else None
-    for file in sorted((settings.data_dir / WARC_DIR).glob("*")):
+    for file in track(progress_task, "backup", sorted((settings.data_dir / WARC_DIR).glob("*"))):
         name, status = f"{WARC_DIR}/{file.name}", file.stat()
         size, digest = previous.files.get(name, (-1, "")) if previous else (-1, "")
         is_unchanged = previous and size == status.st_size and status.st_mtime < previous.created_at
@@ -395,8 +398,8 @@ def vertical_name(backup: Path) -> str | None:
         return None
 
 
-def restore_backup(backup: Path, settings: Settings) -> Manifest:
-    """Restore a backup into a data folder without a store; returns its manifest.
+def restore_backup(backup: Path, settings: Settings, progress_task: ProgressTask = no_progress) -> Manifest:
+    """Restore a backup into a data folder without a store; returns its manifest. `progress_task` reports the files.
 
     WARC files of this backup may be there: a restore was killed, which moves the database last.
 
@@ -414,7 +417,7 @@ def restore_backup(backup: Path, settings: Settings) -> Manifest:
     shutil.rmtree(staging_dir, ignore_errors=True)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
-        for name, size_and_digest in manifest.files.items():
+        for name, size_and_digest in track(progress_task, "restore", list(manifest.files.items())):
             if name != CONFIG_FILE and copy_if_present(backup / name, staging_dir / name) != size_and_digest:
                 raise BackupError(f"{backup / name} is damaged: restore another backup; nothing was changed")
         move_into_data_dir(staging_dir, data_dir)

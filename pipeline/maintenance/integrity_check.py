@@ -24,6 +24,7 @@ from docstore.store import Store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_object_store import machine_from_file_name, machine_name
 from docstore.warc_reader import WARC_ERRORS, parse_warc_records
+from domain.progress import AdvanceProgress
 from pipeline.maintenance.file_checksums import find_damage
 from pipeline.settings import Settings
 
@@ -67,7 +68,9 @@ def iter_store_faults(store: Store, quick: bool) -> Iterator[Fault]:
             yield Fault("citations", f"{len(url_ids)} citation counts differ from a recount", tuple(url_ids))
 
 
-def iter_warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") -> Iterator[Fault]:
+def iter_warc_faults(
+    store: Store, folder: Path, quick: bool, remote: str = "", advance: AdvanceProgress = lambda pages: None
+) -> Iterator[Fault]:
     """Yield one fault for each WARC file with missing or unreadable records.
 
     Args:
@@ -75,12 +78,14 @@ def iter_warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") 
         folder: Folder of the local WARC files.
         quick: Compare only offsets with file sizes instead of reading the records.
         remote: URL of the object store, "" if there is none.
+        advance: Called with the number of checked pages.
     """
     unreadable_pages_by_file: dict[str, list[str]] = {}
     local_sizes = {file.name: file.stat().st_size for file in folder.glob("*")}
     with WarcArchive(folder, object_store_url=remote) as archive:
         sizes = {**(archive.object_store.file_sizes() if archive.object_store else {}), **local_sizes}
         for url_id, pointer, digest in store.integrity.iter_warc_records():
+            advance(1)
             if pointer.file_name not in sizes and machine_from_file_name(pointer.file_name) not in ("", machine_name()):
                 continue  # another machine has not uploaded the file yet
             if pointer.offset + pointer.length > sizes.get(pointer.file_name, -1):

@@ -51,7 +51,8 @@ def check_open_store(engine: Engine, quick: bool) -> list[Fault]:
         log.info("added row checksums to the store")
     folder = engine.settings.data_dir / WARC_DIR
     faults = [*iter_state_file_faults(engine.settings), *iter_store_faults(engine.store, quick)]
-    return [*faults, *iter_warc_faults(engine.store, folder, quick, engine.settings.store.warc)]
+    with engine.progress.task("check", engine.store.status.page_count()) as advance:
+        return [*faults, *iter_warc_faults(engine.store, folder, quick, engine.settings.store.warc, advance)]
 
 
 def check_before_run(engine: Engine) -> list[Fault]:

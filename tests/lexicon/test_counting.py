@@ -3,8 +3,8 @@
 import random
 import sqlite3
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -144,6 +144,32 @@ def test_the_second_day_reads_only_what_changed(tmp_path: Path) -> None:
     del articles.held[4]
     mine_terms(articles, LexiconSettings(max_contexts=0), counts_dir=tmp_path)
     assert articles.was_read == [3]
+
+
+def test_progress_counts_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document advances the task after it was counted, not when it was read, and every task ends at its total."""
+    monkeypatch.setattr(counting, "PIECE_CHARACTERS", 1)
+    events: list[tuple[str, int]] = []
+
+    @contextmanager
+    def task(name: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        begun = len(events)
+        yield lambda steps: events.append((name, steps))
+        assert sum(steps for label, steps in events[begun:] if label == name) == total, name
+
+    def count_in_order(function: Callable[[object], object], items: Iterable[object]) -> Iterator[object]:
+        for item in items:
+            yield function(item)
+            events.append(("counted", 1))
+
+    corpus = written(20)
+    for change in (lambda: None, lambda: corpus.held.pop(3), lambda: corpus.put(4, "致密油", "致密油与页岩气有关。")):
+        events.clear()
+        change()
+        mine_terms(corpus, ALL, task, tmp_path, map_ordered=count_in_order)
+        counted = [name for name, _ in events if name in ("lexicon: count", "counted")]
+        assert counted == ["lexicon: count", "counted"] * (len(counted) // 2) and counted
+        assert {"lexicon: add up", "lexicon: score"} <= {name for name, _ in events}
 
 
 def test_a_document_is_folded_once_however_many_terms_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:

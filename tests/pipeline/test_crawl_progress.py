@@ -19,7 +19,7 @@ from pipeline import stages
 from pipeline.cli.main import cli
 from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter, show_crawl_progress
 from pipeline.engine import Engine
-from pipeline.progress import NullProgress, TerminalProgress
+from pipeline.progress import JsonLineProgress, NullProgress, TerminalProgress
 from pipeline.settings import Settings, build_settings, load_settings
 from tests.crawler.test_crawl_loop import run
 from tests.crawler_fakes import settings
@@ -64,6 +64,20 @@ def test_the_bar_knows_what_is_left_in_all() -> None:
         tell(progress(1, 10.0, 5))
         tell(progress(600, 61.0, 5))
     assert plain.getvalue() == "crawl: 600 done, 9.8 pages/s, 2 hosts at work, 5 left, about 0 min\n"
+
+
+def test_a_long_task_tells_how_far_it_is_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.progress.LINE_INTERVAL_SECONDS", 0.0)
+    plain, lines = io.StringIO(), io.StringIO()
+    for display in (TerminalProgress(Console(file=plain)), JsonLineProgress(lines)):
+        with display.task("extract", 17_420) as advance:
+            advance(200)
+            advance(25)
+        with display.task("import") as advance:
+            advance(7)
+    told = ["extract: 200 of 17420", "extract: 225 of 17420", "import: 7"]
+    assert plain.getvalue().splitlines() == told
+    assert [json.loads(line)["event"] for line in lines.getvalue().splitlines()] == told
 
 
 def test_a_run_tells_what_is_left_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from domain.term_relation import RelationKind
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
-from lexicon.counting.incremental_count import AdvanceProgress, no_progress
+from domain.progress import AdvanceProgress, no_progress
 from pipeline.lexicon_stage import related_terms
 from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from search_ui.review.name_usage import name_usage_params, parse_name_usage
