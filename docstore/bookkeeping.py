@@ -91,10 +91,7 @@ def log_index_changes(
 def log_unless_pending(
     connection: Connection, operation: IndexOperation, url_ids: Iterable[int], logged_at: float
 ) -> int:
-    """Append an entry for each URL that has none in the change log; returns their number.
-
-    Only while no batch is in flight: its documents have the state before this change.
-    """
+    """Append an entry for each URL that has none; returns their number. Not while a batch of the log is in flight."""
     new_ids: list[int] = []
     for batch in batched(sorted(url_ids), LOOKUP_BATCH_SIZE):
         pending = set(connection.scalars(select(index_changes.c.url_id).where(index_changes.c.url_id.in_(batch))))

@@ -29,19 +29,13 @@ def update_relations(
     vectors_by_digest: Mapping[str, Mapping[str, bytes]],
     segmenter: Segmenter,
 ) -> list[int]:
-    """Update the relations of the new, changed and removed articles of a batch, except counts of citations.
+    """Update stories, glosses and citation keys of the new, changed and removed articles of a batch.
 
-    Args:
-        store: Store with the articles.
-        url_ids: Articles of the batch; those that are missing in `stored_by_id` are removed.
-        stored_by_id: The stored articles of the batch.
-        vectors_by_digest: Their vectors by model id.
-        segmenter: Segmenter without a lexicon.
-
-    Returns:
-        The articles of the batch that must be loaded again.
+    `stored_by_id` contains those of `url_ids` that are not removed, `vectors_by_digest` their vectors by model id.
+    Returns the articles of the batch whose story has changed.
     """
-    stale_ids = store.citations.find_stale(url_ids)
+    if not (stale_ids := store.citations.find_stale(url_ids)):
+        return []
     stale_articles = [stored_by_id[url_id] for url_id in stale_ids if url_id in stored_by_id]
     items = {
         stored_article.url_id: item

@@ -55,13 +55,6 @@ SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the sa
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
 
 
-class _SolrJsonEncoder(json.JSONEncoder):
-    """JSON without escapes for Chinese, which halves its size; lone surrogates become `?`."""
-
-    def encode(self, o: object) -> str:
-        return super().encode(o).encode("utf-8", "replace").decode()
-
-
 class CommitWithin(IntEnum):
     """Solr's commitWithin in milliseconds: latest time until a change is searchable.
 
@@ -118,7 +111,7 @@ class SolrIndex:
             f"{node_urls(self.base_url)[0]}/{collection}",
             timeout=timeout,
             session=self._session,
-            encoder=_SolrJsonEncoder(ensure_ascii=False),
+            encoder=json.JSONEncoder(ensure_ascii=False),  # escapes would double the size of Chinese
         )
         logging.getLogger("pysolr").setLevel(logging.CRITICAL)  # its log lines repeat the errors raised here
 

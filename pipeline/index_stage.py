@@ -62,6 +62,7 @@ def run_index_stage(
                     n=resegmented_count,
                 ),
             )
+        engine.store.citations.recount()  # what a killed stage has left
         counts: Counter[Reason] = Counter()
         if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
             # A new collection must be complete before searches use it.

@@ -30,6 +30,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 J = TypeVar("J")
 
+IDLE_NICENESS = 19
 START_TIMEOUT_SECONDS = 120.0  # start of an interpreter with its imports on a busy machine
 # There are as many workers as cores, so more threads of numerical libraries would only compete.
 WORKER_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -188,18 +189,13 @@ class WorkerProcess:
 class WorkerPool:
     """Worker processes, each with a thread that waits for it, so that a failed worker does not affect the others.
 
-    `niceness` is that of the first process, and `other_niceness` that of the others, which start when it is busy.
+    With a `niceness`, the first process has it, and the others, which start when that one is busy, use idle cores.
     """
 
     def __init__(
-        self,
-        workers: int,
-        limits: Limits | None = None,
-        preload: Sequence[str] = (),
-        niceness: int = 0,
-        other_niceness: int = 0,
+        self, workers: int, limits: Limits | None = None, preload: Sequence[str] = (), niceness: int = 0
     ) -> None:
-        niceness_by_process = (*[other_niceness] * (workers - 1), niceness)
+        niceness_by_process = [niceness and IDLE_NICENESS] * (workers - 1) + [niceness]
         self._processes = [WorkerProcess(limits, preload, value) for value in niceness_by_process]
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
         self._idle: LifoQueue[WorkerProcess] = LifoQueue()  # LIFO: started processes are reused first

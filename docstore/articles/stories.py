@@ -95,12 +95,11 @@ def _assign_story(
     event_similarity: EventSimilarity,
 ) -> set[int]:
     """Assign an article without a story. Returns the url_ids of all articles whose story changed."""
-    rows = connection.execute(select(news_items).where(news_items.c.url_id.in_(candidate_ids))) if candidate_ids else ()
-    others = [
-        (NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector), row.story)
-        for row in rows
-    ]
-    candidates = [(event_similarity(item, other), other, story) for other, story in others]
+    candidates = []
+    if candidate_ids:
+        for row in connection.execute(select(news_items).where(news_items.c.url_id.in_(candidate_ids))):
+            other = NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector)
+            candidates.append((event_similarity(item, other), other, row.story))
     ranked_candidates = sorted(
         (candidate for candidate in candidates if candidate[0]),
         key=lambda candidate: (candidate[2] != previous_story, -candidate[0], candidate[1].url_id),
@@ -121,15 +120,18 @@ def story_id(doc_id: str) -> str:
 
 def _find_candidates(connection: Connection, items: Sequence[NewsItem]) -> Iterator[tuple[NewsItem, list[int]]]:
     """Yield each item with the articles within `MAX_DAYS_APART` that share the most keys with it."""
-    own, other = news_item_keys.alias("own"), news_item_keys.alias("other")
-    is_near = other.c.day.between(own.c.day - MAX_DAYS_APART, own.c.day + MAX_DAYS_APART)
-    order = (func.count().desc(), other.c.url_id)
-    rank = func.row_number().over(partition_by=own.c.url_id, order_by=order)
+    key, similar_key = news_item_keys.alias("k1"), news_item_keys.alias("k2")
+    item_id, candidate_id, days = (
+        key.c.url_id,
+        similar_key.c.url_id,
+        (key.c.day - MAX_DAYS_APART, key.c.day + MAX_DAYS_APART),
+    )
+    rank = func.row_number().over(partition_by=item_id, order_by=(func.count().desc(), candidate_id))
     ranking = (
-        select(own.c.url_id.label("item_id"), other.c.url_id.label("candidate_id"), rank.label("rank"))
-        .join(other, (other.c.key == own.c.key) & (other.c.url_id != own.c.url_id) & is_near)
-        .where(own.c.url_id.in_([item.url_id for item in items]))
-        .group_by(own.c.url_id, other.c.url_id)
+        select(item_id.label("item_id"), candidate_id.label("candidate_id"), rank.label("rank"))
+        .join(similar_key, (similar_key.c.key == key.c.key) & similar_key.c.day.between(*days))
+        .where(item_id.in_([item.url_id for item in items]), candidate_id != item_id)
+        .group_by(item_id, candidate_id)
         .having(func.count() >= MIN_SHARED_KEYS)
         .subquery()
     )

@@ -36,7 +36,7 @@ from pipeline.embedding.passages import (
     truncate_to_tokens,
 )
 from pipeline.embedding.settings import EmbedSettings
-from text.embedding.embedder import Embedder, pack_vectors
+from text.embedding.embedder import pack_vectors
 from text.embedding.model_spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -49,8 +49,9 @@ MAX_REST_CHARS = int(MIN_REST_TOKENS / TOKENS_PER_LATIN_CHAR) + 1  # enough to d
 MAX_TITLE_LENGTH = 200  # characters
 WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # long: wall-clock time on a busy machine
 WORKER_PRELOAD = ("pipeline.embedding.embedding_pool", "onnxruntime", "tokenizers")
-NICENESS, IDLE_NICENESS = 5, 19  # of the first process, and of the others
+WORKER_NICENESS = 5  # of the first process: a quarter of a busy core
 _LETTER = re.compile(r"[^\W_]")
+load_model_cached = lru_cache(2)(load_model)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class EmbeddingPool:
 
     def __init__(self, max_passages: int, workers: int) -> None:
         self._max_passages, self._max_in_flight = max_passages, workers * BATCHES_IN_FLIGHT_PER_WORKER
-        self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD, NICENESS, IDLE_NICENESS)
+        self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD, WORKER_NICENESS)
 
     def embed(
         self, pending: Iterable[PendingText], spec: ModelSpec, part: EmbeddingPart = EmbeddingPart.ARTICLE
@@ -123,12 +124,6 @@ def embed_batch(batch: Sequence[PendingText], job: EmbeddingJob) -> list[Embeddi
     texts = [passage_text(article, passage) for article, parts in zip(batch, plans, strict=True) for passage in parts]
     vectors = iter(pack_vectors(load_model_cached(job.spec).encode_documents(texts)) if texts else ())
     return [build_result(article, job, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
-
-
-@lru_cache(2)
-def load_model_cached(spec: ModelSpec) -> Embedder:
-    """Load the model on the first call in a process."""
-    return load_model(spec)
 
 
 def plan_passages(article: PendingText, job: EmbeddingJob) -> list[Passage]:

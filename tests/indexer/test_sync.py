@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,31 @@ def test_publishing_touches_only_documents_that_hold_a_changed_term(filled: Stor
     flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3)
     assert versions(solr_index) == {1: 1, 2: 0, 3: 2, 4: 2}
     assert apply_lexicon(filled, solr_index) == 0
+
+
+def test_documents_that_are_pending_are_not_segmented_again(filled: Store, solr_index: SolrIndex) -> None:
+    write(filled, 1, "世界石油大会闭幕", "各国代表离开。")
+    filled.lexicons.publish(Lexicon(1, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"))))
+    assert apply_lexicon(filled, solr_index) == 1
+    assert flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3) == {Reason.INDEXED: 2}
+    assert versions(solr_index) == {1: 1, 2: 0, 3: 1, 4: 0}
+
+
+def test_the_first_document_does_not_wait_for_the_relations_of_the_last(tmp_path: Path, solr_index: SolrIndex) -> None:
+    store, unrelated_counts, add = open_sqlite_store(tmp_path), list[int](), solr_index.add
+    for number in range(9):
+        write(store, number, f"第{number}条", f"依照《第{(number + 1) % 9}条》办理。")
+    url_ids = [change.url_id for change in store.change_log.pending(9)]
+
+    def count_and_add(*arguments: Any) -> dict[str, str]:
+        unrelated_counts.append(len(store.citations.find_stale(url_ids)))
+        return add(*arguments)
+
+    solr_index.add = count_and_add  # type: ignore[method-assign]
+    flush_changes(store, solr_index, analysis(Lexicon()), 1)
+    assert unrelated_counts[0] and not unrelated_counts[-1]
+    assert all(one.citation_count for one in store.articles.load_by_url_ids(url_ids).values())
+    assert solr_index.search({"q": f"{{!frange l=0.1}}{solr_fields.AUTHORITY}", "rows": 0})["response"]["numFound"] == 9
 
 
 def test_a_new_term_is_one_word_in_its_documents(filled: Store, solr_index: SolrIndex) -> None:

@@ -122,7 +122,7 @@ def test_few_tasks_start_few_processes() -> None:
 
 
 def test_only_the_first_process_of_a_pool_competes_for_a_busy_core() -> None:
-    with closing(WorkerPool(2, niceness=5, other_niceness=19)) as pool:
+    with closing(WorkerPool(2, niceness=5)) as pool:
         first = pool.submit(lambda worker: (worker.call(os.nice, 0), pool.call(os.nice, 0)))
         assert first.result() == (max(5, os.nice(0)), 19)
 
