@@ -232,7 +232,8 @@ class ResultHandler:
 
     def _select_links(self, parent: FrontierEntry, job_result: PageResult) -> tuple[NewUrl, ...]:
         """Select the new URLs among a page's links, with their priorities."""
-        by_url = {link.url: link for link in job_result.links if not self._is_file(link.url)}
+        files = {url for url, *_ in job_result.links if path_extension(url) in self._plan.file_extensions}
+        by_url = {link.url: link for link in job_result.links if link.url not in files or not self._is_file(link.url)}
         if len(by_url) < len(job_result.links):
             self._tally.rejected_links[Reason.UNSUPPORTED_EXTENSION] += len(job_result.links) - len(by_url)
         new_urls = self._url_seen.filter_unseen(by_url)

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +181,7 @@ class Database:
         """Insert the rows that violate no unique key. Returns their number."""
         if not rows:
             return 0
-        statement = dialect_insert(connection, table).on_conflict_do_nothing()
+        statement = dialect_insert(connection.dialect.name, table).on_conflict_do_nothing()
         return int(connection.execute(statement, list(rows), execution_options={"preserve_rowcount": True}).rowcount)
 
     def upsert(
@@ -190,20 +190,24 @@ class Database:
         """Insert `rows`. If a primary key exists, update its `update_columns` instead; all columns if empty."""
         if not rows:
             return
-        statement = dialect_insert(connection, table)
-        keys = list(table.primary_key.columns)
-        names = update_columns or [name for name in rows[0] if not table.c[name].primary_key]
-        updated_values = {name: statement.excluded[name] for name in names}
-        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=updated_values), list(rows))
+        names = tuple(update_columns) or tuple(name for name in rows[0] if not table.c[name].primary_key)
+        connection.execute(_upsert_statement(connection.dialect.name, table, names), list(rows))
 
     def close(self) -> None:
         """Close all connections to the database."""
         self._engine.dispose()
 
 
-def dialect_insert(connection: Connection, table: Table) -> Any:
-    """Return an INSERT construct with ON CONFLICT support for the database of `connection`."""
-    if connection.dialect.name == "postgresql":
+@lru_cache(maxsize=256)
+def _upsert_statement(dialect: str, table: Table, names: tuple[str, ...]) -> Any:
+    statement = dialect_insert(dialect, table)
+    updated_values = {name: statement.excluded[name] for name in names}
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=updated_values)
+
+
+def dialect_insert(dialect: str, table: Table) -> Any:
+    """Return an INSERT construct with ON CONFLICT support for the database `dialect`."""
+    if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql  # the import takes 0.1 s
 
         return postgresql.insert(table)

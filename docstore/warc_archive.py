@@ -7,7 +7,6 @@ codings are renamed to `X-Archive-Orig-...`.
 """
 
 import fcntl
-import hashlib
 import io
 import os
 import time
@@ -247,7 +246,7 @@ def response_record(page: Page) -> bytes:
         f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>",
         f"WARC-Target-URI: {sanitize_header_value(page.final_url)}",
         f"WARC-Date: {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(page.fetched_at))}",
-        f"WARC-Payload-Digest: sha256:{hashlib.sha256(page.body).hexdigest()}",
+        f"WARC-Payload-Digest: sha256:{page.digest}",
         "Content-Type: application/http; msgtype=response",
         f"Content-Length: {len(payload) + len(page.body)}",
     )
@@ -257,4 +256,5 @@ def response_record(page: Page) -> bytes:
 
 def sanitize_header_value(value: str) -> str:
     """Return a header value as one line that can be encoded in UTF-8, so that it cannot break the record."""
-    return " ".join(value.split()).encode("utf-8", "replace").decode("utf-8")
+    line = " ".join(value.split())
+    return line if line.isascii() else line.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
 """Stored responses and the links on them."""
 
 from dataclasses import dataclass
-from typing import NewType
+from typing import NamedTuple, NewType
 
 Host = NewType("Host", str)  # `host[:port]` of a URL; the port only if it is not the default port
 
@@ -9,8 +9,7 @@ Host = NewType("Host", str)  # `host[:port]` of a URL; the port only if it is no
 Origin = NewType("Origin", str)  # `scheme://host[:port]` of a URL
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A link on a page: absolute canonical `url`, its `anchor` text, and the text `context` around it."""
 
     url: str

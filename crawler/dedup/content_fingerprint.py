@@ -17,7 +17,7 @@ _WHITESPACE = b" \t\n\f\r"
 _DIGITS = b"0123456789"
 _MIN_TEXT_BYTES = 40  # pages with less text (script-built pages) are not compared
 _SENTENCE_ENDS = (b". ", b"! ", b"? ", b"; ", *(end.encode() for end in "。！？；"))
-_IGNORED_BYTES = _WHITESPACE + _DIGITS
+_IGNORED_BYTES = _WHITESPACE.replace(b"\n", b"") + _DIGITS  # in a line
 _NON_WORD = re.compile(rb"[^0-9A-Za-z\x80-\xff]+")
 
 _MAX_SENTENCES = 400
@@ -82,8 +82,9 @@ def _hash_sentences(text: bytes, tokens: list[bytes]) -> tuple[tuple[int, int], 
         text = text.replace(token, b"")
     for end in _SENTENCE_ENDS:
         text = text.replace(end, b"\n")
-    stripped_sentences = (sentence.translate(None, _IGNORED_BYTES) for sentence in text.split(b"\n", _MAX_SENTENCES))
-    return tuple((crc32(sentence), len(sentence)) for sentence in stripped_sentences if sentence)
+    sentences = text.translate(None, _IGNORED_BYTES).split(b"\n", _MAX_SENTENCES)
+    sentences[-1] = sentences[-1].replace(b"\n", b"")  # the rest of a long text
+    return tuple([(crc32(sentence), len(sentence)) for sentence in sentences if sentence])
 
 
 def _digest(text: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable
+from functools import cache
 
 from crawler.dedup.content_fingerprint import ContentFingerprint
 from crawler.dedup.dust import DustRules
@@ -59,8 +60,9 @@ class Deduplicator:
 
     def record_known_urls(self, urls: Iterable[str]) -> None:
         """Record known URLs, so that their variants are detected."""
+        rules_of = cache(self._dust_rules.for_host)  # the known links of a page have few hosts
         for url in urls:
-            self._dust_rules.for_host(host_of(url)).first_variant(url)
+            rules_of(host_of(url)).first_variant(url)
 
     def is_variant(self, url: str) -> bool:
         """True if the URL is a variant of another URL seen in this run."""
@@ -85,14 +87,17 @@ class SeenSentences:
         if not content.exact_digest:
             return 1.0
         new_bytes = total_bytes = 0
-        for sentence_hash, size in dict.fromkeys(content.sentence_hashes):  # repeated sentences are navigation
+        hashes = self._hashes
+        for sentence_hash, size in set(content.sentence_hashes):  # repeated sentences are navigation
             total_bytes += size
             quotient, bucket_index = divmod(hash((host, sentence_hash)), _BUCKETS)
             start, sentence = bucket_index * _SENTENCES_PER_BUCKET, quotient & 0xFFFFFFFF
-            bucket = self._hashes[start : start + _SENTENCES_PER_BUCKET]
+            bucket = hashes[start : start + _SENTENCES_PER_BUCKET]
             if sentence not in bucket:
                 new_bytes += size
-                self._hashes[start : start + _SENTENCES_PER_BUCKET] = array("I", (sentence, *bucket[:-1]))
+                bucket.insert(0, sentence)
+                bucket.pop()
+                hashes[start : start + _SENTENCES_PER_BUCKET] = bucket
         return (
             new_bytes / total_bytes
             if new_bytes >= _MIN_NEW_BYTES and new_bytes >= _MIN_NEW_SHARE * total_bytes

@@ -32,6 +32,7 @@ from locks.fences import check_request
 
 _MAX_POOLED_HOSTS = 256
 _NO_RETRY = Retry(False, redirect=False)
+_NO_FURTHER_REQUEST = {"retries": _NO_RETRY, "redirect": False}
 
 
 class RequestState:
@@ -79,12 +80,7 @@ class ConnectionPool:
         Follows no redirect, retries nothing and does not read the body. Raises the errors of urllib3.
         """
         parts = parse_url(url)
-        request_options: dict[str, Any] = {
-            "headers": headers,
-            "retries": _NO_RETRY,
-            "redirect": False,
-            "timeout": timeout,
-        }
+        request_options: dict[str, Any] = {"headers": headers, "timeout": timeout, **_NO_FURTHER_REQUEST}
         request_options |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
         if proxy:
             host = str(parts.host)
@@ -101,12 +97,7 @@ class ConnectionPool:
         """
         parts = parse_url(url)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
-        request_options: dict[str, Any] = {
-            "headers": headers,
-            "retries": _NO_RETRY,
-            "redirect": False,
-            "timeout": timeout,
-        }
+        request_options: dict[str, Any] = {"headers": headers, "timeout": timeout, **_NO_FURTHER_REQUEST}
         response = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
         response.close()
         return int(response.status)

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from http.client import HTTPException, RemoteDisconnected
 
 import urllib3.exceptions as u3
@@ -102,7 +103,15 @@ class HttpResponse:
 
     def header(self, header_name: str) -> str:
         """Return all values of a header, joined by commas, or "" if it is absent. The name must be in lower case."""
-        return ", ".join(value for key, value in self.headers if key.lower() == header_name)
+        return self._values_by_header.get(header_name, "")
+
+    @cached_property
+    def _values_by_header(self) -> dict[str, str]:
+        values: dict[str, str] = {}
+        for key, value in self.headers:
+            name = key.lower()
+            values[name] = f"{values[name]}, {value}" if name in values else value
+        return values
 
     @property
     def content_type(self) -> str:
@@ -267,14 +276,8 @@ class Fetcher:
                 sent_headers["Cookie"] = cookies
             raw_response = self._send(url, sent_headers, method)
             try:
-                response = _read_response(
-                    url,
-                    raw_response,
-                    request_state,
-                    max_body_bytes,
-                    truncate,
-                    reservation or Reservation(MemoryBudget(sys.maxsize)),
-                )
+                memory = reservation or Reservation(MemoryBudget(sys.maxsize))
+                response = _read_response(url, raw_response, request_state, max_body_bytes, truncate, memory)
                 _release_connection(raw_response)
                 return replace(response, sets_cookie=self._cookies.store(url, raw_response.headers))
             finally:
@@ -530,11 +533,8 @@ _REASON_BY_STATUS = {
 
 def _detect_format(response: HttpResponse, document_rules: DocumentRules) -> str | Reason:
     """Return the format of a response with status 200: `html` or a document format, or the Reason why it is neither."""
-    media, body, declared_format = (
-        parse_content_type(response.content_type).media_type,
-        response.body,
-        response.declared_format(document_rules),
-    )
+    media, body = parse_content_type(response.content_type).media_type, response.body
+    declared_format = response.declared_format(document_rules)
     if not declared_format and media not in _HTML_TYPES | _AMBIGUOUS_TYPES:
         return Reason.NOT_HTML
     if not body.strip():

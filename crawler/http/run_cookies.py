@@ -29,9 +29,10 @@ class RunCookies:
 
     def header(self, url: str, configured_cookies: str = "") -> str:
         """Return the Cookie header for a URL: `configured_cookies`, and those of the site with other names."""
-        jar, request = self._jars.get(site_domain(host_of(url))), Request(url)  # noqa: S310 (never opened)
+        jar = self._jars.get(site_domain(host_of(url))) if self._jars else None
         if jar is None:
             return configured_cookies
+        request = Request(url)  # noqa: S310 (never opened)
         jar.add_cookie_header(request)
         names = {pair.partition("=")[0].strip() for pair in configured_cookies.split(";")}
         pairs = (request.get_header("Cookie") or "").split("; ")

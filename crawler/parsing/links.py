@@ -22,7 +22,7 @@ from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from domain.file_formats import HTML_FORMAT
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
-from text.decoding.decode import decode_page
+from text.decoding.decode import decode_page, decode_strictly, is_ascii_based
 from text.decoding.html_tree import parse_html
 
 MAX_LINKS = 10_000  # enough for the index of a manual or a blog archive on one page
@@ -115,6 +115,8 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
 
 def detect_encoding(body: bytes, content_type: str) -> str:
     """Return the Python codec of a page, as the extractor reads it. Returns UTF-8 if the bytes are not text."""
+    if is_ascii_based(body) and decode_strictly(body, "utf-8"):
+        return "utf-8"
     decoded_page = decode_page(body, content_type)
     return decoded_page.encoding if decoded_page else "utf-8"
 
@@ -156,13 +158,14 @@ class _LinkCollector:
 
     def add_element(self, element: etree._Element) -> None:
         """Add one element, in page order."""
-        source = _URL_ATTRIBUTE_BY_TAG.get(str(element.tag))
+        tag = element.tag
+        source = _URL_ATTRIBUTE_BY_TAG.get(str(tag))
         if source is not None:
             self._add_hyperlink(element, str(element.get(source) or ""))
-        elif element.tag == "link":
+        elif tag == "link":
             rel, href, media_type = (str(element.get(name) or "") for name in ("rel", "href", "type"))
             self._add_link_relation(rel, href, media_type, bool(element.get("hreflang") or element.get("media")))
-        elif element.tag == "meta":
+        elif tag == "meta":
             self._add_meta(element)
         elif not self.base_url and element.get("href"):
             url = canonicalize_url(str(element.get("href") or ""), self.page_url)
@@ -236,7 +239,7 @@ class _LinkCollector:
 
     def _add_hyperlink(self, element: etree._Element, text: str) -> None:
         href = text.strip()
-        if not href or href.startswith("#") or href[:11].lower().startswith(_NON_PAGE_PREFIXES):
+        if not href or href[:11].lower().startswith(_NON_PAGE_PREFIXES):
             return
         rel = element.get("rel")
         if rel and "nofollow" in str(rel).lower().split():
@@ -249,7 +252,7 @@ class _LinkCollector:
         if existing is None:
             self.links_by_url[url_forms.url] = Link(url_forms.url, _anchor_text(element), _context_text(element))
         elif not existing.anchor:
-            self.links_by_url[url_forms.url] = replace(existing, anchor=_anchor_text(element))
+            self.links_by_url[url_forms.url] = existing._replace(anchor=_anchor_text(element))
 
 
 def _anchor_text(element: etree._Element) -> str:

@@ -19,6 +19,7 @@ from domain.page import Host, Origin
 WINDOW_SIZE = 64  # URLs loaded from a queue at once
 MAX_URLS_IN_MEMORY = 20_000  # total URLs in memory
 _LIST_PAGE, _NEW_URL, _FETCHED_BEFORE = range(3)
+_LIST_KINDS = (UrlKind.SEED, UrlKind.HUB)
 
 
 @runtime_checkable
@@ -298,6 +299,6 @@ class Frontier:
 
 def _priority_class(entry: FrontierEntry) -> int:
     """Return the class of an entry: list page, new URL or revisit, as in docstore/frontier/due_order.py."""
-    if entry.kind in (UrlKind.SEED, UrlKind.HUB):
+    if entry.kind in _LIST_KINDS:
         return _LIST_PAGE
     return _FETCHED_BEFORE if entry.gap or entry.attempts else _NEW_URL

@@ -384,8 +384,8 @@ class TrapDetector:
         start, pattern, folder = url_origin(parent) + "/", url_pattern(parent), folder_pattern(parent)
         same_host_urls = [url for url in urls if url.startswith(start)]
         for family, link_count in (
-            (pattern, sum(url_pattern(url) == pattern for url in same_host_urls)),
-            (folder, sum(folder_pattern(url) == folder for url in same_host_urls)),
+            (pattern, [*map(url_pattern, same_host_urls)].count(pattern)),
+            (folder, [*map(folder_pattern, same_host_urls)].count(folder)),
         ):
             if family and link_count:
                 self._count_self_links(family, link_count, 0)

@@ -6,22 +6,14 @@ from ipaddress import ip_address
 from publicsuffixlist import PublicSuffixList
 
 
+@lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
     """Return the registrable domain of host[:port]: `example.com.cn` of `www.example.com.cn`.
 
     Returns "" for a public suffix and for invalid names. An IP address is its own domain.
     """
     name = host.strip("[]") if host.endswith("]") else host.rsplit(":", 1)[0] if ":" in host else host
-    return _cached_domain(name.lower().removesuffix("."))
-
-
-def site_domain(host: str) -> str:
-    """Return the registrable domain of host[:port]; the host itself if it has none."""
-    return registrable_domain(host) or host
-
-
-@lru_cache(maxsize=65_536)
-def _cached_domain(name: str) -> str:
+    name = name.lower().removesuffix(".")
     try:
         return str(ip_address(name.strip("[]")))
     except ValueError:
@@ -29,6 +21,11 @@ def _cached_domain(name: str) -> str:
     if not name or name.startswith(".") or ".." in name:
         return ""
     return _public_suffix_list().privatesuffix(name) or ""
+
+
+def site_domain(host: str) -> str:
+    """Return the registrable domain of host[:port]; the host itself if it has none."""
+    return registrable_domain(host) or host
 
 
 @lru_cache(maxsize=1)

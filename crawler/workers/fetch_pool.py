@@ -250,12 +250,9 @@ class JobRunner:
         if status is not None and parsed_page.is_bare:
             host_failed = status in OVERLOAD_OUTCOMES
             return PageResult(job, replace(fetch_result, outcome=status, page=None, host_failed=host_failed))
-        links, rejected_counts = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
+        links, rejected_counts, external_links = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
         noindex = parsed_page.directives.noindex
-        canonical_url, external_links = (
-            self._allowed_canonical_url(parsed_page, page.url),
-            self._external_links(parsed_page),
-        )
+        canonical_url = self._allowed_canonical_url(parsed_page, page.url)
         tokenized_page = (
             self._focused_policy.tokenize_page(page, links)
             if self._focused_policy is not None and job.kind is JobKind.PAGE
@@ -295,31 +292,28 @@ class JobRunner:
             else ""
         )
 
-    def _external_links(self, parsed_page: ParsedPage) -> tuple[Link, ...]:
-        """Return one link to each host out of scope."""
-        link_by_host: dict[str, Link] = {}
-        for link in parsed_page.links:
-            if self._cached_rejection_reason(link.url) is Reason.OUT_OF_SCOPE:
-                host = host_of(link.url)
-                if host not in self._url_rules.scopes_by_host and len(link_by_host) < MAX_EXTERNAL_HOSTS_PER_PAGE:
-                    link_by_host.setdefault(host, link)
-        return tuple(link_by_host.values())
-
-    def _filter_links(self, parsed_page: ParsedPage, url: str, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
-        """Return the links that the rules allow at `depth`, and the number of rejected ones by reason."""
-        rejected_counts = Counter(parsed_page.rejected_reasons)
-        if depth > self._url_rules.max_depth:
-            return (), rejected_counts
+    def _filter_links(
+        self, parsed_page: ParsedPage, url: str, depth: int
+    ) -> tuple[tuple[Link, ...], Counter[Reason], tuple[Link, ...]]:
+        """Return the links that the rules allow at `depth`, rejected ones by reason, and a link to each other host."""
         links: list[Link] = []
+        rejected_counts, link_by_host = Counter(parsed_page.rejected_reasons), dict[str, Link]()
+        is_too_deep = depth > self._url_rules.max_depth
         for link in parsed_page.links:
             reason = self._cached_rejection_reason(link.url)
+            if reason is Reason.OUT_OF_SCOPE and len(link_by_host) < MAX_EXTERNAL_HOSTS_PER_PAGE:
+                host = host_of(link.url)
+                if host not in self._url_rules.scopes_by_host:
+                    link_by_host.setdefault(host, link)
+            if is_too_deep:
+                continue
             if reason is None and is_plain_text_version(link.url, url):
                 reason = Reason.UNSUPPORTED_EXTENSION
             if reason is None:
                 links.append(link)
             else:
                 rejected_counts[reason] += 1
-        return tuple(links), rejected_counts
+        return tuple(links), rejected_counts, tuple(link_by_host.values())
 
     def _fetch_sitemap(self, job: Job, reservation: Reservation) -> SitemapResult:
         try:

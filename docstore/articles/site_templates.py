@@ -93,7 +93,7 @@ def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) 
 
 def add_counts(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
     """Add the `pages` values of `rows` to the stored counts."""
-    statement = dialect_insert(connection, table)
+    statement = dialect_insert(connection.dialect.name, table)
     total = table.c.pages + statement.excluded.pages
     keys = list(table.primary_key.columns)
     if rows:
