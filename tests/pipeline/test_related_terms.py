@@ -9,11 +9,11 @@ import pytest
 
 from docstore.store import Store, open_sqlite_store
 from domain.article import document_id
+from domain.progress import AdvanceProgress, no_progress
 from domain.term_relation import RelationKind
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
-from domain.progress import AdvanceProgress, no_progress
 from pipeline.lexicon_stage import related_terms
 from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from search_ui.review.name_usage import name_usage_params, parse_name_usage
