@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import IO, TYPE_CHECKING, Protocol
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,13 +19,13 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
+from pipeline.crawl_stage.crawl_progress import LINE_INTERVAL_SECONDS, line_reporter, progress_table
+
 if TYPE_CHECKING:
     from crawler.progress import CrawlProgress
 
-LINE_INTERVAL_SECONDS = 60.0  # between two lines if there is no terminal
-
 Advance = Callable[[int], None]
-ShowCrawlProgress = Callable[[str, int, int], None]
+ReportCrawl = Callable[["CrawlProgress"], None]
 
 
 class Progress(Protocol):
@@ -33,14 +34,8 @@ class Progress(Protocol):
     def task(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
         """Start a task of `total` steps (None: unknown). The context yields a function that advances it by n steps."""
 
-    def crawl_task(self) -> AbstractContextManager[ShowCrawlProgress | None]:
-        """Start a task whose total grows while it runs.
-
-        The context yields a function of (line, completed steps, total steps), or None if progress is not displayed.
-        """
-
-    def report_crawl(self, current: "CrawlProgress") -> None:
-        """Receive the progress of a crawl, several times per second."""
+    def crawl_task(self) -> AbstractContextManager[ReportCrawl]:
+        """Start a crawl. The context yields a function that receives its progress, several times per second."""
 
     def note(self, text: str) -> None:
         """Print one line of text."""
@@ -64,12 +59,9 @@ class NullProgress:
         yield advance
 
     @contextmanager
-    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Yield None: progress is not displayed."""
-        yield None
-
-    def report_crawl(self, current: "CrawlProgress") -> None:
-        """Discard the progress: only a run records it."""
+    def crawl_task(self) -> Iterator[ReportCrawl]:
+        """Yield a function that notes the progress, at most once every `LINE_INTERVAL_SECONDS`."""
+        yield line_reporter(self.note)
 
     def note(self, text: str) -> None:
         """Discard the text without output."""
@@ -112,17 +104,20 @@ class TerminalProgress(NullProgress):
             yield lambda steps: progress.advance(task_id, steps)
 
     @contextmanager
-    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Show a line and a bar and remove them at the end. Yields None if the console is not a terminal."""
+    def crawl_task(self) -> Iterator[ReportCrawl]:
+        """Show a live table of the hosts and remove it at the end; lines if the console is not a terminal."""
         if not self._console.is_terminal:
-            yield None
+            with super().crawl_task() as report:
+                yield report
             return
-        columns = (TextColumn("crawl: {task.description}"), BarColumn(), TimeElapsedColumn())
-        with RichProgress(*columns, console=self._console, transient=True) as progress:
-            task_id = progress.add_task("", total=None)
+        shown: CrawlProgress | None = None
+        with Live(console=self._console, transient=True, refresh_per_second=2) as live:
 
-            def show(line: str, done: int, total: int) -> None:
-                progress.update(task_id, description=line, completed=done, total=total)
+            def show(current: "CrawlProgress") -> None:
+                nonlocal shown
+                if current.hosts or not (shown and shown.hosts):  # not every report has the hosts
+                    live.update(progress_table(current, shown))
+                    shown = current
 
             yield show
 

@@ -19,7 +19,7 @@ A published lexicon segments the documents that contain its new terms again.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -32,12 +32,10 @@ from domain.outcome import Reason, Stage, StageReport, count_failures, has_commo
 from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, SENTENCES_STEP, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
-from pipeline.crawl_stage.crawl_progress import show_crawl_progress
 from pipeline.index_stage import force_merge_index, run_index_stage, wait_for_solr
 
 if TYPE_CHECKING:
     from crawler.focused_policy import FocusedPolicy
-    from crawler.progress import CrawlProgress
     from docstore.articles.article_table import ArticleTable
     from docstore.near_duplicates.clusters import CopyDetection
     from docstore.store import Store
@@ -50,14 +48,11 @@ EMBED_BEFORE_INDEX_SECONDS = 300.0  # of embedding before the new articles are i
 MAX_FAILURES = 50  # a stage stops if more pages fail unexpectedly, and they are more than a fifth of all
 
 
-def crawl(
-    engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None" = None, max_pages: int = 0
-) -> StageReport:
+def crawl(engine: "Engine", max_pages: int = 0) -> StageReport:
     """Fetch every URL that is due and follow links by the crawl strategy.
 
     Args:
         engine: The open vertical.
-        on_progress: Called regularly with the progress; by default the engine's progress display.
         max_pages: Maximum number of pages, in addition to the setting; 0: only the setting.
 
     Raises BusyError if another process crawls.
@@ -83,9 +78,7 @@ def crawl(
         engine.store.frontier.admin.set_new_only(settings.incremental == NEW_ONLY)
         engine.store.frontier.exclude_hosts([site.host for site in settings.sites.records if site.paused])
         backfill_documents(engine, settings)
-        with (
-            show_crawl_progress(engine.progress) if on_progress is None else nullcontext(on_progress) as report_progress
-        ):
+        with engine.progress.crawl_task() as report_progress:
             if is_distributed_crawl(engine.settings):
                 report = crawl_on_cluster(engine, report_progress)
             else:

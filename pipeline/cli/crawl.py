@@ -2,14 +2,12 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +28,6 @@ from pipeline.cli.console import (
     print_lines,
     print_lines_or_json,
     print_table_or_json,
-    stderr_console,
 )
 from pipeline.cli.session import (
     check_crawl_settings,
@@ -40,16 +37,12 @@ from pipeline.cli.session import (
     read_file,
     with_engine,
 )
-from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter
 from pipeline.local_time import local_minute
-from pipeline.progress import TerminalProgress
 
 if TYPE_CHECKING:
-    from crawler.progress import CrawlProgress
     from docstore.frontier.frontier_admin import SiteHealth, UrlStatus
     from pipeline.engine import Engine
 
-_MAX_HOSTS_SHOWN = 15
 _DUE_LABEL = "due"
 
 # -- crawl
@@ -68,57 +61,8 @@ def crawl_command(context: click.Context, /, **flags: Any) -> None:
     """Crawl new URLs and URLs that are due for a revisit."""
     settings = load_call_settings(context, **flags)
     check_crawl_settings(settings)
-    with open_engine(settings) as engine, crawl_view() as on_progress:
-        report = stages.crawl(engine, on_progress)
-    print_reports([report])
-
-
-@contextmanager
-def crawl_view() -> "Iterator[Callable[[CrawlProgress], None]]":
-    """Yield a function that shows the progress of a crawl: a live table on a terminal, otherwise regular lines."""
-    if not stderr_console.is_terminal:
-        yield line_reporter(TerminalProgress(stderr_console).note)
-        return
-    previous: list[CrawlProgress] = []
-    with Live(console=stderr_console, transient=True, refresh_per_second=2) as live:
-
-        def on_progress(progress: "CrawlProgress") -> None:
-            if progress.hosts:  # not in every report
-                live.update(progress_table(progress, previous[-1] if previous else None))
-                previous[:] = [progress]
-
-        yield on_progress
-
-
-def progress_table(progress: "CrawlProgress", before: "CrawlProgress | None") -> Table:
-    """Build the live table: totals in the title, one row for each host, largest backlog first.
-
-    Rates cover the time since `before`, or the whole run if None.
-    """
-    table = Table(title=format_headline(progress, before), title_justify="left")
-    for name in ("host", "pages/s", "pages", "errors", "queued", "delay (s)", "response (s)"):
-        table.add_column(name, justify="left" if name == "host" else "right")
-    seconds = progress.elapsed_seconds - before.elapsed_seconds if before else progress.elapsed_seconds
-    busiest = sorted(progress.hosts.items(), key=lambda item: -item[1].due_urls)[:_MAX_HOSTS_SHOWN]
-    for host, host_progress in busiest:
-        previous_host = before.hosts.get(host) if before else None
-        rate = (host_progress.pages - (previous_host.pages if previous_host else 0)) / max(seconds, 0.001)
-        cells = (f"{rate:.1f}", str(host_progress.pages), str(host_progress.errors), str(host_progress.due_urls))
-        table.add_row(host, *cells, f"{host_progress.crawl_delay:.1f}", f"{host_progress.response_seconds:.2f}")
-    if len(progress.hosts) > _MAX_HOSTS_SHOWN:
-        table.caption = f"and {len(progress.hosts) - _MAX_HOSTS_SHOWN} more hosts"
-    return table
-
-
-def format_headline(progress: "CrawlProgress", before: "CrawlProgress | None") -> str:
-    """Format the progress and the outcome counts of the crawl as one line."""
-    counts = progress.counts
-    failed = progress.visits - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
-    return (
-        f"{format_progress(progress, before)}; {counts.get(Reason.FETCHED, 0)} new or changed, "
-        f"{counts.get(Reason.UNCHANGED, 0)} unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; "
-        f"{progress.urls_added} URLs found"
-    )
+    with open_engine(settings) as engine:
+        print_reports([stages.crawl(engine)])
 
 
 # -- fetch

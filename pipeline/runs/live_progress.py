@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from domain.outcome import Stage, count_failures
 from domain.run import LiveRun
 from locks.private_files import replace_file
-from pipeline.progress import Advance, Progress, ShowCrawlProgress
+from pipeline.progress import Advance, Progress, ReportCrawl
 from pipeline.runs.systemd_notify import notify_systemd
 
 if TYPE_CHECKING:
@@ -63,17 +63,6 @@ class LiveProgress:
         notify_systemd(f"STATUS={stage.value}")
         self._save(0, is_due=True)
 
-    def report_crawl(self, current: "CrawlProgress") -> None:
-        self._save(
-            current.visits,
-            current.visits + current.backlog,
-            min_seconds_left=current.slowest_host_seconds,
-            active_hosts=current.active_hosts,
-            error_count=count_failures(current.counts),
-            slowest_host=current.slowest_host,
-        )
-        self._progress.report_crawl(current)
-
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
         finished_count = 0
@@ -92,10 +81,21 @@ class LiveProgress:
             self._save(finished_count, total, is_due=True)
 
     @contextmanager
-    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Delegate to `Progress.crawl_task`: `report_crawl` records the crawl."""
-        with self._progress.crawl_task() as show:
-            yield show
+    def crawl_task(self) -> Iterator[ReportCrawl]:
+        with self._progress.crawl_task() as report:
+
+            def record_and_report(current: "CrawlProgress") -> None:
+                self._save(
+                    current.visits,
+                    current.visits + current.backlog,
+                    min_seconds_left=current.slowest_host_seconds,
+                    active_hosts=current.active_hosts,
+                    error_count=count_failures(current.counts),
+                    slowest_host=current.slowest_host,
+                )
+                report(current)
+
+            yield record_and_report
 
     def note(self, text: str) -> None:
         self._touch()

@@ -14,7 +14,8 @@ from docstore.warc_reader import read_warc
 from domain.errors import StoreError
 from domain.outcome import Reason
 from domain.page import Page
-from pipeline.cli.crawl import crawl_command, fetch, frontier, progress_table, sites, warc
+from pipeline.cli.crawl import crawl_command, fetch, frontier, sites, warc
+from pipeline.crawl_stage.crawl_progress import progress_table
 from tests.web_fixture import Answer, Site, page
 
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private", {})

@@ -17,7 +17,7 @@ from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason
 from pipeline import stages
 from pipeline.cli.main import cli
-from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter, show_crawl_progress
+from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter
 from pipeline.engine import Engine
 from pipeline.progress import JsonLineProgress, NullProgress, TerminalProgress
 from pipeline.settings import Settings, build_settings, load_settings
@@ -52,15 +52,15 @@ def test_lines_come_now_and_then() -> None:
     assert all("1.0 pages/s" in line for line in said)
 
 
-def test_the_bar_knows_what_is_left_in_all() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    with show_crawl_progress(TerminalProgress(console)) as tell:
+def test_the_display_knows_what_is_left_in_all() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    with TerminalProgress(console).crawl_task() as tell:
         tell(progress(16199, 100.0, 3801))
         console.print("x")
     drawn = console.file.getvalue()  # type: ignore[attr-defined]
     assert "16199 done, 162.0 pages/s, 2 hosts at work, 3801 left" in drawn and "/?" not in drawn
     plain = io.StringIO()
-    with show_crawl_progress(TerminalProgress(Console(file=plain))) as tell:
+    with TerminalProgress(Console(file=plain)).crawl_task() as tell:
         tell(progress(1, 10.0, 5))
         tell(progress(600, 61.0, 5))
     assert plain.getvalue() == "crawl: 600 done, 9.8 pages/s, 2 hosts at work, 5 left, about 0 min\n"

@@ -45,10 +45,11 @@ def test_the_progress_of_a_crawl_is_written_now_and_then(tmp_path: Path) -> None
     progress.start_stage(7, Stage.CRAWL)
     assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1000.0)
     now[0] = 1001.0
-    progress.report_crawl(crawl_progress(10, 1, 90))
-    assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1000.0)  # too soon
-    now[0] = 1030.0
-    progress.report_crawl(crawl_progress(100, 4, 20))
+    with progress.crawl_task() as report:
+        report(crawl_progress(10, 1, 90))
+        assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1000.0)  # too soon
+        now[0] = 1030.0
+        report(crawl_progress(100, 4, 20))
     assert read_live_run(tmp_path) == LiveRun(7, "crawl", 1000.0, 1030.0, 100, 120, 200.0, 3, 4, "slow.example", 45.0)
     progress.start_stage(7, Stage.EXTRACT)
     with progress.task("extract", 50) as advance:

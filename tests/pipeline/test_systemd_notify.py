@@ -120,7 +120,12 @@ def test_each_step_of_the_work_is_a_sign_of_life(tmp_path: Path) -> None:
             advance(1)
 
     crawl = CrawlProgress({}, 0, 1, 1.0, {}, 0, 3, 0.0)
-    steps = (lambda: watched.note("line"), begin_task, lambda: watched.report_crawl(crawl))
+
+    def report_crawl() -> None:
+        with watched.crawl_task() as report:
+            report(crawl)
+
+    steps = (lambda: watched.note("line"), begin_task, report_crawl)
     for step in (*steps, lambda: watched.start_stage(7, Stage.CRAWL)):
         signs._last_seen = 0.0
         step()
