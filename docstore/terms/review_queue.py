@@ -18,12 +18,11 @@ from docstore.schema.lexicon_tables import (
 from docstore.terms.definitions import IS_CURRENT
 from docstore.terms.rising_terms import read_rising_terms
 from docstore.terms.row_mapping import term_from_row
-from domain.batches import batched
+from docstore.terms.term_changes import term_rows
 from domain.review import Order, TermQuery, TermStatistics
 from domain.storable_text import sanitize_text
 from domain.term import AUTOMATIC_ACTOR, MIN_PUBLIC_SCORE, DefinitionSource, Term, TermStatus
 
-BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
 RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the ranking
 NEVER_RANKED = -1  # differs from every text version
@@ -66,12 +65,9 @@ class ReviewQueue:
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         """Return the terms among `texts`, by text."""
-        term_by_text: dict[str, Term] = {}
         with self._database.read() as connection:
-            for batch in batched([sanitize_text(text) for text in texts], BATCH_SIZE):
-                query = select(terms).where(terms.c.text.in_(batch))
-                term_by_text.update((row.text, term_from_row(row)) for row in connection.execute(query))
-        return term_by_text
+            rows = term_rows(connection, [*map(sanitize_text, texts)])
+        return {text: term_from_row(row) for text, row in rows.items()}
 
     def find_by_concept(self, concept_id: str) -> str | None:
         """Return the accepted term of a concept; None if there is none."""

@@ -26,6 +26,7 @@ from lexicon.counting.ngram_table import NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement
+MAX_CACHED_WORDS = 200_000  # words whose ids are in memory
 DOCUMENTS_PER_QUERY = 10_000
 PAGE_BYTES = 16_384  # of the 4 kB pages that are the default, a text of 3 kB leaves a quarter empty
 OLD_TEXT_PREFIX = b"X"  # of texts that older programs compressed, in UTF-8
@@ -51,6 +52,7 @@ class CountsStore:
     def __init__(self, folder: Path, counting_digest: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self._id_by_word: dict[str, int] = {}
         self._database = sqlite3.connect(folder / self.DATABASE_FILE)
         try:
             is_current = self._read_metadata("counting") == counting_digest
@@ -151,10 +153,13 @@ class CountsStore:
 
     def get_or_add_word_ids(self, words: Sequence[str]) -> Int32Array:
         """Return the ids of words; new words get a new id."""
+        if len(self._id_by_word) > MAX_CACHED_WORDS:
+            self._id_by_word.clear()
+        unknown_words = [word for word in words if word not in self._id_by_word]
         add = "INSERT OR IGNORE INTO words (word, times) VALUES (?, 0)"
-        self._database.executemany(add, ((word,) for word in words))
-        id_by_word = {word: index for index, word, _ in self.iter_words("word", words)}
-        return np.fromiter((id_by_word[word] for word in words), dtype=np.int32, count=len(words))
+        self._database.executemany(add, ((word,) for word in unknown_words))
+        self._id_by_word.update((word, index) for index, word, _ in self.iter_words("word", unknown_words))
+        return np.fromiter(map(self._id_by_word.__getitem__, words), dtype=np.int32, count=len(words))
 
     def add_occurrences(self, word_ids: Int64Array, occurrences: Int64Array) -> None:
         """Add to the occurrences of words. Negative numbers subtract."""
@@ -210,6 +215,7 @@ class CountsStore:
             {"generation": generation, "ranges": ranges, "rows": rows, "forgotten": int(has_evicted_rows)}
         )
         self._database.commit()
+        self._id_by_word.clear()
         for path in obsolete_paths:
             path.unlink(missing_ok=True)
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from domain.errors import LexiconError
-from lexicon.arrays import Int32Array, Int64Array
-from lexicon.counting.counts_store import CountsStore
+from lexicon.arrays import Int64Array
 from lexicon.counting.ngram_table import NgramRows, NgramTable
 from lexicon.counting.tokens import IDENTIFIER_WORD_ID
 from lexicon.model.term_model import ModelByLanguage, SpanCounter, counting_digest, load_shipped_models
@@ -94,21 +93,3 @@ def build_piece(counter: SpanCounter) -> CountedPiece:
     new_word_ids[read_words] = np.arange(len(read_words))
     words = [table.vocabulary.words[index] for index in read_words.tolist()]
     return CountedPiece(words, table.word_occurrences[read_words], replace(rows, word_ids=new_word_ids[rows.word_ids]))
-
-
-class WordIdCache:
-    """Cache of the ids of words in the counts store."""
-
-    def __init__(self, counts_store: CountsStore) -> None:
-        self._counts_store = counts_store
-        self._ids: dict[str, int] = {}
-
-    def ids_for(self, words: Sequence[str]) -> Int32Array:
-        """Return the stored ids of words; new words get a new id."""
-        if len(self._ids) > MAX_RUN_WORDS:
-            self._ids.clear()
-        unknown_words = [word for word in words if word not in self._ids]
-        self._ids.update(
-            zip(unknown_words, self._counts_store.get_or_add_word_ids(unknown_words).tolist(), strict=True)
-        )
-        return np.fromiter(map(self._ids.__getitem__, words), dtype=np.int32, count=len(words))

@@ -28,7 +28,6 @@ from lexicon.counting.corpus import Corpus
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.distributed_count import (
     PIECE_CHARACTERS,
-    WordIdCache,
     count_piece,
     iter_chunks,
 )
@@ -171,11 +170,11 @@ class IncrementalCount:
     ) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
         count = partial(count_piece, expected_digest=counting_digest(self.models))
-        word_id_cache, occurrences = WordIdCache(self.counts_store), np.zeros(0, dtype=np.int64)
+        occurrences = np.zeros(0, dtype=np.int64)
         chunks, counted_chunks = tee(iter_chunks(texts, PIECE_CHARACTERS))
         for counted_pieces, chunk in zip(self.map_ordered(count, chunks), counted_chunks, strict=True):
             for piece in counted_pieces:
-                word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
+                word_ids = np.append(self.counts_store.get_or_add_word_ids(piece.words), np.int32(-1))
                 occurrences = np.pad(occurrences, (0, max(0, word_ids.max() + 1 - len(occurrences))))
                 occurrences[word_ids[:-1]] += sign * piece.occurrences
                 rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])

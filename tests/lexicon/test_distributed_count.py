@@ -11,7 +11,7 @@ from domain.errors import LexiconError
 from lexicon.counting import distributed_count
 from lexicon.counting import incremental_count as counting
 from lexicon.counting.counts_store import CountsStore
-from lexicon.counting.distributed_count import CountedPiece, WordIdCache, count_piece
+from lexicon.counting.distributed_count import CountedPiece, count_piece
 from lexicon.mining import mine_terms
 from lexicon.model.term_model import counting_digest, load_shipped_models
 from tests.lexicon.test_counting import ALL, written
@@ -112,9 +112,9 @@ def test_the_terms_are_those_of_one_machine(most_words: int, tmp_path: Path, mon
     assert found == alone
 
 
-def test_words_are_numbered_as_the_memory_does(tmp_path: Path) -> None:
+def test_words_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexicon.counting.counts_store.MAX_CACHED_WORDS", 2)
     memory = CountsStore(tmp_path, DIGEST)
-    known = WordIdCache(memory)
-    for words in (["储层", "井"], ["井", "gas", "储层"], []):
-        assert known.ids_for(words).tolist() == memory.get_or_add_word_ids(words).tolist()
+    texts = (["储层", "井"], ["井", "gas", "储层"], ["gas", "oil", "井"], [])
+    assert [memory.get_or_add_word_ids(words).tolist() for words in texts] == [[1, 2], [2, 3, 1], [3, 4, 2], []]
     memory.close()
