@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import max_response_bytes
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
-from crawler.memory_budget import release_free_memory
 from docstore.articles.vectors import EmbeddingPart
 from docstore.database import sqlite_url
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
@@ -28,6 +27,7 @@ from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavail
 from domain.outcome import Reason, Stage
 from locks.file_locks import stage_lock, stage_lock_holder
 from pipeline.compute.settings import DASK, ClusterSettings
+from pipeline.logs import ensure_folder
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 
@@ -163,9 +163,10 @@ class Engine:
             url, settings.collection, settings.request_timeout, shards=settings.shards, replicas=settings.replicas
         )
 
-    def restart_dead_solr(self) -> None:
-        """If the embedded Solr was killed, start it again, at another URL. Until then searches fail at once."""
-        if self._index is not None and not self.settings.index.solr_url and refuses_connection(self._index.base_url):
+    def keep_index_open(self) -> None:
+        """Open Solr; if the embedded one was killed, start it again, at another URL. Until then searches fail."""
+        index = self.index
+        if not self.settings.index.solr_url and refuses_connection(index.base_url):
             self._index = self._open_index()
 
     def analysis(self) -> "TextAnalysis":
@@ -180,16 +181,6 @@ class Engine:
                 lexicon = self.store.lexicons.load_applied()
                 self._analysis = TextAnalysis(lexicon, create_domain_segmenter(lexicon), base_segmenter())
             return self._analysis
-
-    def release_analysis(self) -> None:
-        """Free the memory of the text analysis. The next use loads it again, which takes seconds."""
-        from text.segment import release_dictionary
-
-        with self._lock:
-            if self._analysis is not None:
-                self._analysis = None
-                release_dictionary()
-                release_free_memory()
 
     @property
     def configured_models(self) -> "tuple[ModelSpec, ...]":
@@ -432,14 +423,6 @@ def ensure_private_file(file: Path) -> None:
         mode = file.stat().st_mode
         if mode & stat.S_IRWXO:
             file.chmod(stat.S_IMODE(mode) & ~stat.S_IRWXO)
-
-
-def ensure_folder(folder: Path) -> None:
-    """Create `folder` and its parents. Raises StoreError if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot create {folder}: {error.strerror}; choose another vertical.data_dir") from error
 
 
 OpenEngine = Callable[[], AbstractContextManager[Engine]]

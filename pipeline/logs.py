@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, StoreError
 from locks.private_files import open_private
 
 if TYPE_CHECKING:
@@ -172,3 +172,11 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
             if self.stream is not None:
                 self.stream.close()
             self.stream = None
+
+
+def ensure_folder(folder: Path) -> None:
+    """Create `folder` and its parents. Raises StoreError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot create {folder}: {error.strerror}; choose another vertical.data_dir") from error

@@ -13,6 +13,8 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as BaseResponse
 
+from search_ui.settings import MAX_LIST_BYTES
+
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
@@ -26,7 +28,6 @@ SECURITY_HEADERS: Mapping[str, str] = {
 # Longer than a session (search_ui/accounts.py), so that the token of a form that is submitted too late is still valid.
 SESSION_COOKIE_HOURS = 24
 MAX_FORM_BYTES = 256 * 1024
-MAX_LIST_BYTES = 8 * 1024 * 1024
 LIST_UPLOAD_ENDPOINTS = frozenset(
     {
         "review.pages.import_list", "settings.edit", "settings.review", "settings.save", "bookmarks.export_bookmarks",

@@ -11,6 +11,7 @@ from domain.setting import Group, SettingEffect, setting
 # Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
 MAX_QUERY_UNITS = 160  # a Latin word is one unit
 
+MAX_LIST_BYTES = 8 * 1024 * 1024  # of an uploaded list of terms or seeds
 METRICS_FOLDER_ENV = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's folder for the metrics of several processes
 PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 """The names of `search_ui.query.ranking.PROFILES`, repeated here to avoid its imports."""

@@ -174,21 +174,13 @@ def cut_by_dictionary(text: str) -> list[str]:
     return words
 
 
-def release_dictionary() -> None:
-    """Free the base dictionary, unless a segmenter still uses it. The next use loads it again."""
-    base_segmenter.cache_clear()
-    _shared_jieba.cache_clear()
-
-
-@cache
-def _shared_jieba() -> "rjieba.Jieba":
-    return _create_jieba()
-
-
 def _create_jieba() -> "rjieba.Jieba":
     import rjieba  # import on demand: loading its dictionary takes 0.2 s
 
     return rjieba.Jieba()
+
+
+_shared_jieba = cache(_create_jieba)
 
 
 def _split_words_with_signs(

@@ -16,7 +16,7 @@ from pipeline.alerts.secrets import alert_secrets
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
 from pipeline.cli.console import print_line, print_lines, stderr_console
 from pipeline.local_time import local_time
-from pipeline.logs import configure_logging, register_secrets
+from pipeline.logs import configure_logging, ensure_folder, register_secrets
 from pipeline.progress import JsonLineProgress, Progress, TerminalProgress
 from pipeline.settings import Settings, load_settings
 
@@ -81,7 +81,7 @@ def check_crawl_settings(settings: Settings) -> None:
 @contextmanager
 def open_engine(settings: Settings) -> "Iterator[Engine]":
     """Open the log file and the engine of a vertical; closes the engine at the end."""
-    from pipeline.engine import Engine, ensure_folder  # imported late because it loads SQLAlchemy
+    from pipeline.engine import Engine  # imported late because it loads SQLAlchemy
 
     register_secrets(*alert_secrets(settings.alerts))
     ensure_folder(settings.data_dir / "logs")

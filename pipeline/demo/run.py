@@ -29,7 +29,8 @@ from pipeline.cli.session import format_reports
 from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.demo.site import LOOPBACK, SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
 from pipeline.embedding.model_download import ModelDownload, needs_download
-from pipeline.engine import Engine, ensure_folder
+from pipeline.engine import Engine
+from pipeline.logs import ensure_folder
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.search_app import compare_term

@@ -4,10 +4,10 @@
 is open. pipeline/search_site/serve.py starts it.
 
 The arbiter has no store and no threads, so it can fork workers at any time: an open SQLite database must not be used
-across a fork. A worker that dies is replaced. If the parent dies, the arbiter stops with all workers.
+across a fork. It imports nothing of the site. A worker that dies is replaced. If the parent dies, the arbiter stops
+with all workers.
 """
 
-import gc
 import logging
 import os
 import pickle
@@ -15,29 +15,23 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pypinyin  # noqa: F401 (before workers are forked: they share it, and no query waits for its dictionary)
-from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
-from prometheus_client.multiprocess import mark_process_dead
 
-from crawler.memory_budget import release_free_memory
 from domain.errors import PlumblineError
 from pipeline.alerts.secrets import alert_secrets
-from pipeline.engine import Engine, ensure_folder
-from pipeline.logs import configure_access_log, configure_logging, register_secrets
-from pipeline.progress import NullProgress
-from pipeline.search_site.query_vectors import StoreQueryVectors
-from pipeline.search_site.search_app import create_search_app
-from pipeline.search_site.serve import IndexFollower
+from pipeline.logs import configure_access_log, configure_logging, ensure_folder, register_secrets
 from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
-from search_ui.search_log import SearchLogWriter
 from search_ui.settings import METRICS_FOLDER_ENV
-from text.background_frequencies import is_english_word, page_share
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from pipeline.engine import Engine
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
@@ -75,25 +69,36 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         for name, value in gunicorn_settings.items():
             self.cfg.set(name, value)
 
-    def load(self) -> Flask:
+    def load(self) -> "Flask":
         """Create the engine and the WSGI application; runs once in each worker."""
+        from crawler.memory_budget import release_free_memory
+        from pipeline.engine import Engine
+        from pipeline.progress import NullProgress
+        from pipeline.search_site.query_vectors import StoreQueryVectors
+        from pipeline.search_site.search_app import create_search_app
+        from pipeline.search_site.serve import IndexFollower
+        from search_ui.search_log import SearchLogWriter
+
         engine = self._resources.enter_context(Engine(self._settings, NullProgress()))
         search_log = SearchLogWriter(engine.store.search_log.save)
         self._resources.callback(search_log.close)
         engine.analysis()
         self._resources.enter_context(
-            IndexFollower(engine, open_or_reconnect_solr)
+            IndexFollower(engine, Engine.keep_index_open)
         )  # until Solr is open, pages show that it is starting
         if self._is_solr_open:  # the connection is fast, so no request needs to see the starting page
             wait_for_solr(engine, time.monotonic() + SOLR_OPEN_TIMEOUT_SECONDS)
         query_vectors = StoreQueryVectors(engine)
         query_vectors.load_models()
+        load_dictionaries()
         release_free_memory()
         return create_search_app(engine, search_log, opens_solr=False, query_vectors=query_vectors)
 
 
 def clean_up_worker_metrics(pid: int) -> None:
     """Mark a worker as dead in the metrics, and delete the oldest metric files beyond MAX_METRIC_FILES."""
+    from prometheus_client.multiprocess import mark_process_dead
+
     folder = Path(os.environ.get(METRICS_FOLDER_ENV, ""))
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
     files = sorted(folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
@@ -101,15 +106,7 @@ def clean_up_worker_metrics(pid: int) -> None:
         file.unlink(missing_ok=True)
 
 
-def open_or_reconnect_solr(engine: Engine) -> None:
-    """Open Solr if it is not open yet; otherwise restart it if it died, or reconnect."""
-    if engine.has_index:
-        engine.restart_dead_solr()
-    else:
-        engine.index  # noqa: B018
-
-
-def wait_for_solr(engine: Engine, deadline: float) -> None:
+def wait_for_solr(engine: "Engine", deadline: float) -> None:
     """Return as soon as Solr is open, or at the deadline (monotonic seconds)."""
     while not engine.has_index and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -139,8 +136,12 @@ class SiteArbiter(Arbiter):  # type: ignore[misc]
             raise StopIteration  # makes gunicorn stop gracefully
 
 
-def load_shared_data() -> None:
-    """Load the word frequencies before workers are forked: they share them, and the first question need not wait."""
+def load_dictionaries() -> None:
+    """Load pinyin and the word frequencies, so that no question waits for them."""
+    import pypinyin  # noqa: F401
+
+    from text.background_frequencies import is_english_word, page_share
+
     page_share("")
     is_english_word("")
 
@@ -158,9 +159,6 @@ def main() -> None:
             configure_access_log(settings.data_dir / "logs" / "access.log", settings.vertical.log_format)
     except PlumblineError as error:
         sys.exit(f"plumb: {error}")
-    gc.collect()
-    gc.freeze()  # later collections then do not write to the memory that workers share
-    load_shared_data()
     SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()
 
 

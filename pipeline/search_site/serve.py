@@ -1,6 +1,7 @@
 """The search site: gunicorn in a child process, and a follower that updates the index while the site runs.
 
-This process imports neither Flask nor the site (pipeline/search_site/search_app.py), which its child needs only.
+This process imports neither Flask nor the site (pipeline/search_site/search_app.py), which only gunicorn needs, and no
+dictionary: it only watches the store. What changes the index runs in a process that ends when there is nothing to do.
 """
 
 import logging
@@ -13,14 +14,16 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import requests
 
+from crawler.workers.worker_process import Limits, WorkerProcess
 from domain.errors import BusyError, PlumblineError, PortInUseError, StoreError
-from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.lexicon_stage.review_order import update_review_order
+from pipeline.lexicon_stage.review_order import is_review_order_stale
+from pipeline.settings import Settings
 from search_ui.settings import METRICS_FOLDER_ENV, format_address
 
 log = logging.getLogger(__name__)
@@ -29,6 +32,7 @@ POLL_SECONDS = 0.3
 BUSY_RETRY_SECONDS = 2.0  # while another process indexes
 ERROR_RETRY_SECONDS = 10.0
 RELEASE_AFTER_SECONDS = 5.0  # without changes
+UPDATE_LIMITS = Limits(seconds=7 * 86_400.0, megabytes=1 << 20)  # none: a new schema writes the whole index
 CHECK_SECONDS = 10.0  # between two comparisons of the index with the store
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
@@ -51,26 +55,50 @@ class IndexFollowStep:
     """One step of the index follower: restart a dead Solr, index changes, and rank the review candidates again.
 
     The first step also creates the collection. An index that has lost documents, as one whose folder was deleted, is
-    filled again. This process analyses texts only to index them, so after a while without changes it releases the
-    dictionaries.
+    filled again. Dictionaries and scikit-learn are loaded by a process that ends after a while without changes.
     """
 
     def __init__(self) -> None:
         self._is_complete = False
-        self._indexed_at = self._checked_at = 0.0
+        self._updated_at = self._checked_at = 0.0
+        self._process = WorkerProcess(UPDATE_LIMITS)  # starts with the first call
 
     def __call__(self, engine: Engine) -> None:
-        engine.restart_dead_solr()
-        if not self._is_complete or is_index_stale(engine):
-            stages.index(engine, wait=0.0)
-            self._is_complete, self._indexed_at = True, time.monotonic()
-        elif time.monotonic() > self._indexed_at + RELEASE_AFTER_SECONDS:
-            engine.release_analysis()
-        update_review_order(engine.store)
+        engine.keep_index_open()
+        if not self._is_complete or is_index_stale(engine) or is_review_order_stale(engine.store):
+            self._process.call(update_index, pickle.dumps(engine.settings))
+            self._is_complete, self._updated_at = True, time.monotonic()
+        elif self._process.pid and time.monotonic() > self._updated_at + RELEASE_AFTER_SECONDS:
+            self.close()
+            self._process = WorkerProcess(UPDATE_LIMITS)
         if time.monotonic() > self._checked_at + CHECK_SECONDS:
             self._checked_at, index = time.monotonic(), engine.index
             indexed_count = engine.store.change_log.indexed_document_count()
             self._is_complete = index.has_collection() and index.count() >= indexed_count
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.close()
+
+
+def update_index(pickled_settings: bytes) -> None:
+    """Index all changes, and rank the review candidates if their order is stale. Runs in a process of its own."""
+    from pipeline import stages
+    from pipeline.lexicon_stage.review_order import update_review_order
+
+    engine = update_engine(pickled_settings)
+    engine.keep_index_open()
+    stages.index(engine, wait=0.0)
+    update_review_order(engine.store)
+
+
+@cache
+def update_engine(pickled_settings: bytes) -> Engine:
+    """Return the engine of `update_index`, which its process opens once."""
+    from pipeline.cli.session import create_progress
+
+    settings: Settings = pickle.loads(pickled_settings)  # noqa: S301 (bytes from our own process)
+    return Engine(settings, create_progress(settings))
 
 
 class IndexFollower:
@@ -96,6 +124,8 @@ class IndexFollower:
         self._thread.join(
             STOP_TIMEOUT_SECONDS * 3 if self._engine.has_index else 0
         )  # a Solr that is still starting need not be waited for
+        if isinstance(self._step, IndexFollowStep):
+            self._step.close()
 
     def _follow(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
@@ -107,7 +137,8 @@ class IndexFollower:
             except PlumblineError as error:
                 if str(error) != self._last_message:
                     self._last_message = str(error)
-                    log.warning("index update failed, retrying in %g s: %s", ERROR_RETRY_SECONDS, error)
+                    details = getattr(error, "traceback", error)  # of an exception in the other process
+                    log.warning("index update failed, retrying in %g s: %s", ERROR_RETRY_SECONDS, details)
                     self._engine.progress.note(f"index update failed, retrying in {ERROR_RETRY_SECONDS:g} s: {error}")
                 self._stop.wait(ERROR_RETRY_SECONDS)
             except Exception:
@@ -147,9 +178,11 @@ class SearchSite:
         self._socket.close()  # the server owns it now; if the server dies, connections fail at once
         self._follower.__enter__()
         try:
-            wait_for_answer(self.url)
-        except BaseException:
+            fetch_page(f"{self.url}robots.txt", START_TIMEOUT_SECONDS).raise_for_status()
+        except BaseException as error:
             self.__exit__(None, None, None)
+            if isinstance(error, requests.RequestException):
+                raise PlumblineError(f"the search site did not start ({error}): see logs/plumb.log") from error
             raise
         return self
 
@@ -171,23 +204,19 @@ class SearchSite:
     def _search_status(self) -> str:
         """Return the status of /healthz (`ok`, `starting`, `unavailable`); "" if the site does not respond."""
         try:
-            with requests.Session() as session:  # a new connection each time: any worker may accept it
-                session.trust_env = False
-                status = str(session.get(f"{self.url}healthz", timeout=HEALTH_TIMEOUT_SECONDS).json()["status"])
-                if status == "ok":  # the first suggestion loads the vocabulary
-                    session.get(f"{self.url}suggest", params={"q": "a"}, timeout=HEALTH_TIMEOUT_SECONDS)
+            status = str(fetch_page(f"{self.url}healthz").json()["status"])
+            if status == "ok":  # the first suggestion loads the vocabulary
+                fetch_page(f"{self.url}suggest?q=a")
         except (requests.RequestException, ValueError, KeyError):
             return ""
         return status
 
     def is_healthy(self) -> bool:
         """True if the site responds."""
-        with requests.Session() as session:
-            session.trust_env = False
-            try:
-                return session.get(f"{self.url}robots.txt", timeout=HEALTH_TIMEOUT_SECONDS).ok
-            except requests.RequestException:
-                return False
+        try:
+            return fetch_page(f"{self.url}robots.txt").ok
+        except requests.RequestException:
+            return False
 
     def wait(self, check: Callable[[], object] = lambda: None) -> None:
         """Wait until Ctrl-C. Raises PlumblineError if the server ends by itself. `check` is called every second."""
@@ -206,7 +235,12 @@ class SearchSite:
             self._server.terminate()  # requests in flight are completed
         self._follower.__exit__()
         if self._server is not None:
-            wait_or_kill(self._server)
+            try:
+                self._server.wait(timeout=STOP_TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                log.warning("the search site did not stop in %g s and was killed", STOP_TIMEOUT_SECONDS)
+                self._server.kill()
+                self._server.wait()
 
 
 def open_listening_socket(host: str, port: int) -> socket.socket:
@@ -235,7 +269,7 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         env={**MEMORY_ENV, **os.environ, METRICS_FOLDER_ENV: str(metrics_dir)},
     )
     assert server.stdin is not None  # noqa: S101 (for the type checker)
-    with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended
+    with suppress(BrokenPipeError), server.stdin as pipe:  # a server that has already ended does not answer
         pickle.dump((engine.settings, engine.has_index), pipe)
     return server
 
@@ -250,21 +284,8 @@ def clear_metrics_folder(folder: Path) -> None:
         raise StoreError(f"cannot empty {folder}: {error.strerror}") from error
 
 
-def wait_for_answer(url: str) -> None:
-    """Wait until the site responds. Raises PlumblineError if the server ends or START_TIMEOUT_SECONDS pass."""
+def fetch_page(url: str, timeout: float = HEALTH_TIMEOUT_SECONDS) -> requests.Response:
+    """Fetch a page of the site, with a new connection each time: any worker may accept it."""
     with requests.Session() as session:
         session.trust_env = False  # proxy variables are for the crawl, not for loopback
-        try:
-            session.get(f"{url}robots.txt", timeout=START_TIMEOUT_SECONDS).raise_for_status()
-        except requests.RequestException as error:
-            raise PlumblineError(f"the search site did not start ({error}): see logs/plumb.log") from error
-
-
-def wait_or_kill(server: "subprocess.Popen[bytes]") -> None:
-    """Wait for a terminated server; kill it after STOP_TIMEOUT_SECONDS."""
-    try:
-        server.wait(timeout=STOP_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        log.warning("the search site did not stop in %g s and was killed", STOP_TIMEOUT_SECONDS)
-        server.kill()
-        server.wait()
+        return session.get(url, timeout=timeout)

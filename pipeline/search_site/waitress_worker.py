@@ -21,7 +21,7 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from search_ui.security import MAX_LIST_BYTES
+from search_ui.settings import MAX_LIST_BYTES
 
 HEADER_TIMEOUT_SECONDS = 10.0  # from the first byte of a request to the end of its headers
 BODY_TIMEOUT_SECONDS = 30.0  # from the end of the headers to the end of the body

@@ -12,7 +12,8 @@ from domain.message import Message
 from domain.operation import Call, Change, Operation, Recording
 from domain.run import RunCounts, RunStatus
 from locks.private_files import open_private
-from pipeline.engine import Engine, ensure_folder
+from pipeline.engine import Engine
+from pipeline.logs import ensure_folder
 from pipeline.runs.plumb_process import start_plumb
 from pipeline.runs.run_history import next_run_time, summarize_run
 from pipeline.runs.run_output import ERROR_PREFIX, MAX_MESSAGE_CHARS, read_error, read_last_line, run_output_path

@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.engine import ensure_folder
-from pipeline.logs import configure_logging
+from pipeline.logs import configure_logging, ensure_folder
 from pipeline.search_site.search_app import load_or_create_secret
 from pipeline.search_site.serve import open_listening_socket
 from pipeline.search_site.waitress_worker import create_server, poll_once, stop_server

@@ -1,8 +1,6 @@
 """What the signed-in area asks of the store: the reports on a vertical that has been crawled a little."""
 
-import gc
 import time
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,15 +43,6 @@ def crawled(store: Store, host: str, *reasons: Reason, at: float = 1000.0) -> No
         for n, (url, reason) in enumerate(zip(urls, reasons, strict=False))
     ]
     store.frontier.record_visits(visits)
-
-
-def test_released_text_analysis_is_freed_and_loaded_again(engine: Engine) -> None:
-    words = engine.analysis().domain_segmenter.cut("页岩气储量增长")
-    earlier = weakref.ref(engine.analysis())
-    engine.release_analysis()
-    gc.collect()
-    assert earlier() is None
-    assert engine.analysis().domain_segmenter.cut("页岩气储量增长") == words
 
 
 def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:

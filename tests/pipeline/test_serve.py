@@ -25,7 +25,7 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site import waitress_worker
-from pipeline.search_site.gunicorn_app import load_shared_data
+from pipeline.search_site.gunicorn_app import load_dictionaries
 from pipeline.search_site.search_app import load_or_create_private_text
 from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.search_site.waitress_worker import BoundedServer
@@ -383,5 +383,5 @@ def test_a_server_that_cannot_start_is_an_error_and_leaves_nothing(
 
 def test_the_first_question_does_not_load_the_word_frequencies() -> None:
     background_frequencies.page_shares.cache_clear()
-    load_shared_data()
+    load_dictionaries()
     assert background_frequencies.page_shares.cache_info().currsize == 1

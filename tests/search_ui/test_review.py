@@ -17,7 +17,7 @@ from search_ui.charts import ChartPoint
 from search_ui.context import current_services
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.review.usage import load_usage
-from search_ui.security import MAX_LIST_BYTES
+from search_ui.settings import MAX_LIST_BYTES
 from tests.builders import operate
 from tests.site_fixture import OPERATOR, FakeSearch, MemorySite, document, sign_in, site_app, term
 
