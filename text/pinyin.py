@@ -1,9 +1,13 @@
 """Pinyin of Chinese text: `页岩气` -> `yeyanqi`, initials `yyq`. Pure."""
 
+import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.metadata import distribution
 from itertools import islice
+from pathlib import Path
 
 from text.folding import word_key
 from text.scripts import HAN
@@ -11,6 +15,7 @@ from text.scripts import HAN
 # Optional between syllables (xi'an) and inside terms (k-means).
 _SYLLABLE_SEPARATORS = re.compile(r"[\s'’·-]+")
 _HAN = re.compile(f"[{HAN}]")
+_MAX_PHRASE_CHARS = 10
 _MAX_SYLLABLE_LETTERS = 6  # zhuang
 MAX_READINGS = 8
 MAX_PINYIN_LETTERS = 60  # longer input is not read as pinyin
@@ -23,40 +28,41 @@ def pinyin_syllables(text: str) -> tuple[str, ...]:
 
     The result equals that of `pypinyin.lazy_pinyin`, which takes five times as long: it converts every syllable again.
     """
-    from pypinyin.constants import PHRASES_DICT  # loading takes 0.3 s
-    from pypinyin.seg.mmseg import p_set as phrase_beginnings
-
-    folded_text = _SYLLABLE_SEPARATORS.sub("", word_key(text))
+    syllables_by_text, folded_text = _syllables_by_text(), _SYLLABLE_SEPARATORS.sub("", word_key(text))
     syllables: list[str] = []
     start = 0
     while start < len(folded_text):
-        end = phrase_end = start + 1
-        while end < len(folded_text) and folded_text[start : end + 1] in phrase_beginnings:
-            end += 1
-            if folded_text[start:end] in PHRASES_DICT:
-                phrase_end = end
-        if phrase_end > start + 1:
-            syllables += [_drop_tone(readings[0]) for readings in PHRASES_DICT[folded_text[start:phrase_end]]]
-        else:
-            syllables.append(_char_syllable(folded_text[start]))
-        start = phrase_end
+        ends = range(min(start + _MAX_PHRASE_CHARS, len(folded_text)), start, -1)
+        end = next((end for end in ends if folded_text[start:end] in syllables_by_text), start + 1)
+        syllables += syllables_by_text.get(folded_text[start:end], folded_text[start]).split("\t")
+        start = end
     return tuple(syllables)
 
 
-@lru_cache(1 << 15)
-def _char_syllable(char: str) -> str:
-    """Return the usual syllable of a Chinese character; any other character as it is."""
-    from pypinyin.constants import PINYIN_DICT
-
-    reading = PINYIN_DICT.get(ord(char))
-    return _drop_tone(reading.split(",", 1)[0]) if reading else char
-
-
 @cache
-def _drop_tone(reading: str) -> str:
-    from pypinyin.contrib.tone_convert import to_normal
+def _syllables_by_text() -> Mapping[str, str]:
+    """Return the usual syllables, joined by tabs, of each phrase and each Chinese character."""
+    text = _read_readings()
+    syllables = text.translate({ord(char): _drop_tone(char) for char in set(text) if char < "\u3000"})
+    return dict(line.split("\t", 1) for line in syllables.split("\n"))
 
-    return str(to_normal(reading))
+
+def _read_readings() -> str:
+    """Return lines of phrases and characters with their syllables, from the files of pypinyin.
+
+    The package itself keeps 50 MB. A dictionary built beside the parsed files would keep several times its memory.
+    """
+    files = (distribution("pypinyin").locate_file(f"pypinyin/{name}_dict.json") for name in ("phrases", "pinyin"))
+    phrases, chars = (json.loads(Path(str(file)).read_text("utf-8")) for file in files)
+    readings = {phrase: [syllable for syllable, *_ in syllables] for phrase, syllables in phrases.items()}
+    readings |= {chr(int(code)): [syllables.partition(",")[0]] for code, syllables in chars.items()}
+    return "\n".join("\t".join((text, *syllables)) for text, syllables in readings.items())
+
+
+def _drop_tone(letter: str) -> str:
+    """Return a letter without its tone, `v` for `ü`; "" for the mark of a tone."""
+    without_tone = re.sub("[\u0300\u0301\u0304\u030c]", "", unicodedata.normalize("NFD", letter))
+    return unicodedata.normalize("NFC", without_tone).replace("ü", "v")
 
 
 def join_syllables(syllables: Sequence[str]) -> str:
@@ -119,8 +125,5 @@ def _iter_splits(letters: str, position: int, steps: Mapping[int, Sequence[int]]
 @cache
 def _all_syllables() -> frozenset[str]:
     """Return every syllable that is the first reading of a character."""
-    from pypinyin.constants import PINYIN_DICT
-    from pypinyin.contrib.tone_convert import to_normal
-
-    first_readings = {readings.partition(",")[0] for readings in PINYIN_DICT.values()}
-    return frozenset(syllable for syllable in map(to_normal, first_readings) if re.search("[aeiouv]", syllable))
+    first_readings = {syllables for text, syllables in _syllables_by_text().items() if len(text) == 1}
+    return frozenset(syllable for syllable in first_readings if re.search("[aeiouv]", syllable))

@@ -138,12 +138,11 @@ class SiteArbiter(Arbiter):  # type: ignore[misc]
 
 def load_dictionaries() -> None:
     """Load pinyin and the word frequencies, so that no question waits for them."""
-    import pypinyin  # noqa: F401
-
     from text.background_frequencies import is_english_word, page_share
+    from text.pinyin import pinyin_syllables
 
-    page_share("")
-    is_english_word("")
+    for look_up in (pinyin_syllables, page_share, is_english_word):
+        look_up("")
 
 
 def main() -> None:

@@ -40,13 +40,11 @@ HEALTH_CHECKS_PER_WORKER = 4  # successive ones that show that every worker is r
 UNAVAILABLE_TIMEOUT_SECONDS = 5.0  # for a Solr that does not answer although it is not starting
 STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
 # glibc reserves up to 8 arenas per core for threads, which keep the memory of every request they served. It also raises
-# its thresholds with the largest blocks, and then returns none of them. pypinyin copies its dictionaries, so that
-# programs can change them.
+# its thresholds with the largest blocks, and then returns none of them.
 MEMORY_ENV = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": "131072",
     "MALLOC_TRIM_THRESHOLD_": "131072",
-    "PYPINYIN_NO_DICT_COPY": "1",
 }
 LISTEN_BACKLOG = 1024  # connections queued while a worker starts
 
