@@ -32,7 +32,7 @@ DECIDE = "/admin/lexicon/decide"
 DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
 JSON = {"Accept": "application/json"}
 OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
-READING = {"/mcp", "/retrieval"}  # change nothing
+READING = {"/mcp", "/retrieval", "/bookmarks"}  # change nothing
 
 
 def client_of(**more: object) -> FlaskClient:
