@@ -110,14 +110,14 @@ class TerminalProgress(NullProgress):
             with super().crawl_task() as report:
                 yield report
             return
-        shown: CrawlProgress | None = None
+        last_progress: CrawlProgress | None = None
         with Live(console=self._console, transient=True, refresh_per_second=2) as live:
 
             def show(current: "CrawlProgress") -> None:
-                nonlocal shown
-                if current.hosts or not (shown and shown.hosts):  # not every report has the hosts
-                    live.update(progress_table(current, shown))
-                    shown = current
+                nonlocal last_progress
+                if current.hosts or not (last_progress and last_progress.hosts):  # not every report has the hosts
+                    live.update(progress_table(current, last_progress))
+                    last_progress = current
 
             yield show
 
