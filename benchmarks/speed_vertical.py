@@ -69,7 +69,7 @@ class SolrRequest(NamedTuple):
 
 
 def vertical_figures(parts: Sequence[str], articles: int, queries: int) -> Iterator[Figure]:
-    """Yield the figures of the chosen `parts` of a new store with so many articles; `queries` of each kind."""
+    """Yield the figures of the chosen `parts` of a new store of this size; `queries` of each kind."""
     with tempfile.TemporaryDirectory() as name:
         config = Path(name) / "vertical.toml"
         config.write_text(TOML)

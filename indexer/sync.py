@@ -34,7 +34,7 @@ SENDER_COUNT = 2  # concurrent batches; Solr analyses each in a thread of its ow
 
 
 def apply_lexicon(store: Store, index: SolrIndex) -> int:
-    """Segment with the newest published version from this run on; return the number of documents to index again."""
+    """Make the newest published version the one that segments; return the number of documents to index again."""
     newest_lexicon, applied_lexicon = store.lexicons.load_latest(), store.lexicons.load_applied()
     if newest_lexicon.version == applied_lexicon.version:
         return 0

@@ -92,8 +92,8 @@ class LeaseTable:
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
                 own_leases = update(leases).where(matches_leases(batch), leases.c.holder == self.holder)  # not released
-                renewed = own_leases.values(until=database_now(connection) + seconds).returning(*LEASE_COLUMNS)
-                renewed_keys.update(map(tuple, connection.execute(renewed)))
+                statement = own_leases.values(until=database_now(connection) + seconds).returning(*LEASE_COLUMNS)
+                renewed_keys.update(map(tuple, connection.execute(statement)))
         return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:

@@ -75,7 +75,7 @@ class IndexFollowStep:
             self._is_complete = index.has_collection() and index.count() >= indexed_count
 
     def close(self) -> None:
-        """End the process."""
+        """End the process that updates the index."""
         self._process.close()
 
 
