@@ -183,8 +183,9 @@ class EmbeddedSolr:
         """Wait until the node is ready; start a supervisor whenever none is running.
 
         A node that loses its ZooKeeper session while it starts (machine suspended or overloaded) often never joins its
-        cluster. It is started again when half of the time has passed. A node that has joined may need long to replay
-        its logs and is not interrupted.
+        cluster. It is started again when half of the time has passed. So is one that cannot open a core: on a busy
+        machine, Solr opens a core before it has read the state of its collection (NullPointerException: "slice" is
+        null). A node that has joined may need long to replay its logs and is not interrupted.
         """
         start_count = 0
         supervisor: subprocess.Popen[bytes] | None = None
@@ -201,14 +202,14 @@ class EmbeddedSolr:
             state = _node_state(self._read_address(), self._settings.collection, read_secret(self.home))
             if state is _NodeState.READY:
                 return
-            if state is _NodeState.DAMAGED:
+            if state is _NodeState.DAMAGED and not (supervisor and start_count == 1):
                 raise SolrError(
                     "Solr cannot open its index: stop all programs of this search engine, delete {folder}, and run "
                     "“plumb index”, which fills a new one from the store.",
                     folder=str(self.home),
                 )
-            is_restart_due = state is _NodeState.ABSENT and start_count == 1 and time.monotonic() > restart_at
-            if is_restart_due and supervisor is not None:
+            is_late = state is _NodeState.ABSENT and time.monotonic() > restart_at
+            if supervisor is not None and start_count == 1 and (is_late or state is _NodeState.DAMAGED):
                 supervisor.terminate()
             time.sleep(POLL_SECONDS)
         raise self._start_timeout_error()

@@ -31,7 +31,7 @@ PACKAGES = (
 MAX_GROWTH = 8.0  # of the time when the text becomes four times as long
 FAST_SECONDS = 0.004  # for 16,000 characters; a text that takes less is not tried further
 MIN_SECONDS = 0.03  # a shorter time says nothing about growth; calls are repeated as long: the clock has long ticks
-MAX_SECONDS = 0.4  # a run is interrupted then
+MAX_SECONDS = 1.0  # a run is interrupted then; work with a fixed limit ends before, also on a busy machine
 USUAL_CHARS = " a0A-<\n.,\"'/=一，。年:;()[]{}#&_%+*|\t>z½①é"
 ENDS = ("", "\0", ".", "，")
 SINGLE_CHAR = (code.LITERAL, code.NOT_LITERAL, code.ANY, code.IN)

@@ -112,6 +112,27 @@ def test_a_node_that_never_joins_its_cluster_is_started_again(tmp_path: Path, mo
 @LINUX
 @pytest.mark.solr
 @pytest.mark.process
+def test_a_node_that_cannot_open_a_core_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_state, damaged_addresses = solr_node_module._node_state, set[str]()
+
+    def state(address: str, collection: str, secret: str) -> object:
+        damaged_addresses.update(() if damaged_addresses else (address,))
+        is_damaged = address in damaged_addresses
+        return solr_node_module._NodeState.DAMAGED if is_damaged else real_state(address, collection, secret)
+
+    monkeypatch.setattr(solr_node_module, "_node_state", state)
+    with embedded(tmp_path) as node:
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
+        assert len(guards(tmp_path)) == 1
+    damaged_addresses.clear()
+    monkeypatch.setattr(solr_node_module, "_node_state", lambda *_: solr_node_module._NodeState.DAMAGED)
+    with pytest.raises(SolrError, match="cannot open its index"):
+        embedded(tmp_path).start()
+
+
+@LINUX
+@pytest.mark.solr
+@pytest.mark.process
 def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
     with another_user(tmp_path) as (first, url), embedded(tmp_path) as node:
         assert node.url == url
