@@ -7,7 +7,7 @@ current state of the document.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import bindparam, delete, exists, func, insert, literal, select
 
@@ -15,9 +15,11 @@ from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, urls
+from domain.article import document_id
 from domain.index_change import IndexChange, IndexOperation, IndexResult
 from domain.outcome import Reason, Stage
 
+ID_BATCH_SIZE = 5000
 DELETE_ACKNOWLEDGED = delete(index_changes).where(
     index_changes.c.url_id == bindparam("changed_id"), index_changes.c.seq <= bindparam("last_seq")
 )
@@ -94,6 +96,12 @@ class ChangeLog:
             connection.execute(delete(outcomes).where(outcomes.c.stage == Stage.INDEX))
             statement = insert(index_changes).from_select(["url_id", "op", "at"], source)
             return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
+
+    def iter_indexed_ids(self) -> Iterator[str]:
+        """Yield the ids of the documents in the index according to the store."""
+        query = select(indexed_documents.c.url_id, urls.c.url).join(urls, urls.c.url_id == indexed_documents.c.url_id)
+        for rows in self._database.iter_batches(query, indexed_documents.c.url_id, ID_BATCH_SIZE):
+            yield from (document_id(row.url) for row in rows)
 
     def indexed_document_count(self) -> int:
         """Return the number of documents in the index according to the store."""

@@ -20,6 +20,7 @@ from crawler.http.document_types import max_response_bytes
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from docstore.articles.vectors import EmbeddingPart
 from docstore.database import sqlite_url
+from docstore.follows import FOLLOWS_FILE, FollowTable
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.schema_state import read_schema_state
 from docstore.store import Store
@@ -102,6 +103,7 @@ class Engine:
         self._analysis: TextAnalysis | None = None
         self._thumbnails: tuple[CrawlSettings, ThumbnailCache] | None = None
         self._originals: Originals | None = None
+        self._follows: FollowTable | None = None
         self._model_specs: tuple[ModelSpec, ...] | None = None
         self._compute_backend: ComputeBackend | None = None
         self.store = self._stack.enter_context(open_store(settings))
@@ -268,6 +270,14 @@ class Engine:
                 self._originals = self._stack.enter_context(closing(originals))
             return self._originals
 
+    @property
+    def follows(self) -> FollowTable:
+        """Followed searches and what their followers get."""
+        with self._lock:
+            if self._follows is None:
+                self._follows = self._stack.enter_context(closing(open_follows(self.settings)))
+            return self._follows
+
     def lock(self, stage: str, wait_seconds: float = 0.0) -> AbstractContextManager[None]:
         """Return a lock that admits one process to `stage`, on all machines that share the store.
 
@@ -349,6 +359,14 @@ def open_store(settings: Settings) -> Store:
         max_body_bytes=max_body_bytes,
         warc_object_store_url=settings.store.warc,
     )
+
+
+def open_follows(settings: Settings) -> FollowTable:
+    """Open the follows of the vertical. Raises StoreError."""
+    file = settings.data_dir / FOLLOWS_FILE
+    if not settings.store.is_shared:
+        ensure_private_file(file)
+    return FollowTable(settings.store.url if settings.store.is_shared else sqlite_url(file))
 
 
 def require_store_or_new_folder(file: Path) -> None:

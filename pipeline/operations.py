@@ -9,6 +9,7 @@ from domain.operation import Change, Operation
 from pipeline.alerts.service import alert_test_operation
 from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
+from pipeline.follows.tools import follow_operations
 from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.site_operations import site_operations
 from pipeline.site_admin.takedowns import takedown_operations
@@ -34,6 +35,7 @@ def declare_operations(engine: Engine, is_command: bool = False) -> Mapping[str,
         *StorePageDiagnosis(engine).operations,
         *site_operations(engine),
         alert_test_operation(engine.settings.current),
+        *follow_operations(engine),
     )
     return {operation.name: operation for operation in all_operations}
 

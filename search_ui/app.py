@@ -42,6 +42,7 @@ from search_ui.pages import (
     bookmarks,
     click_tracking,
     feeds,
+    follow,
     glossary_views,
     originals,
     public_views,
@@ -75,6 +76,8 @@ _BLUEPRINTS = (
     suggestions.blueprint,
     originals.blueprint,
     bookmarks.blueprint,
+    follow.blueprint,
+    follow.link_blueprint,
     candidate_views.blueprint,
     topic_pages,
     page_views.blueprint,  # with the routes of admin/views.py
@@ -133,6 +136,7 @@ def create_app(
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
+    csrf.exempt(follow.link_blueprint)  # its links are signed, and mail programs send its requests (RFC 8058)
     csrf.exempt(connections)  # they change nothing
     app.jinja_env.globals.update(
         definition_excerpt=definition_excerpt,

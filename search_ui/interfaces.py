@@ -8,6 +8,7 @@ from domain.administration import Takedown
 from domain.alert import Alert
 from domain.concept import Concept
 from domain.errors import PlumblineError
+from domain.follow import Follow, FollowCounts
 from domain.review import TermQuery
 from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunHistory, SiteArticles, SiteRun, SiteTotals
@@ -48,6 +49,33 @@ class OriginalStore:
     find_ids: Callable[[Collection[str]], Collection[str]]
     sanitized_html: Callable[[str], str]
     file_bytes: Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class FollowTools:
+    """Functions for followed searches.
+
+    Attributes:
+        can_mail: Returns True if this site can send mails to readers.
+        allow_request: Returns True if an address and a network have not reached the limits of confirmation mails.
+        send_mail: Sends a mail: address, subject, text. Raises PlumblineError.
+        test_webhook: Sends a first message to a webhook. Raises PlumblineError.
+        start: Saves a follow; only articles that are new from now on count.
+        list_by_address: Returns the follows of an address.
+        stop: Ends a follow of an address by its id, or all of them for ""; returns their number.
+        counts: Returns the numbers of follows and waiting messages.
+        list_problems: Returns follows to which nothing is delivered any more, up to a number.
+    """
+
+    can_mail: Callable[[], bool]
+    allow_request: Callable[[str, str], bool]
+    send_mail: Callable[[str, str, str], None]
+    test_webhook: Callable[[str], None]
+    start: Callable[[Follow], Follow]
+    list_by_address: Callable[[str], Sequence[Follow]]
+    stop: Callable[[str, str], int]
+    counts: Callable[[], FollowCounts]
+    list_problems: Callable[[int], Sequence[Follow]]
 
 
 class SiteBackend(Protocol):
@@ -116,6 +144,10 @@ class SiteBackend(Protocol):
     @property
     def originals(self) -> OriginalStore:
         """The saved pages and files."""
+
+    @property
+    def follows(self) -> FollowTools:
+        """The followed searches."""
 
     def popular_queries(self, limit: int) -> list[str]:
         """Return queries with results that were used on several days, most frequent first."""

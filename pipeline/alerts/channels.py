@@ -4,12 +4,12 @@ import json
 import smtplib
 import ssl
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 import certifi
@@ -31,6 +31,10 @@ MAX_REASON_LENGTH = 200  # characters of a server's error message
 
 class DeliveryError(PlumblineError):
     """A channel failed to deliver. The message contains the reason and no secret."""
+
+
+class RecipientError(DeliveryError):
+    """The mail server rejects a recipient for good."""
 
 
 class Channel(Protocol):
@@ -55,49 +59,59 @@ def configured_channels(settings: Settings) -> list[Channel]:
     return channels
 
 
-class MailChannel:
-    """Sends one mail to all recipients with all new and resolved alerts."""
+class MailSender:
+    """Sends mails through the mail server of the settings; a context manager that keeps the connection.
 
-    name = "mail"
+    Every mail is sent within `alerts.seconds`, or fails.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._settings = settings.alerts
+        self._password = (
+            read_smtp_password(settings.folder, settings.alerts.smtp_password_file) if self._settings.smtp_user else ""
+        )
+        self._server: smtplib.SMTP | None = None
 
-    def send(self, notification: AlertNotification) -> None:
-        """Send one mail. Raises DeliveryError, or SettingsError if the password file cannot be read."""
-        settings = self._settings.alerts
-        password = read_smtp_password(self._settings.folder, settings.smtp_password_file) if settings.smtp_user else ""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._disconnect()
+
+    def send(self, message: EmailMessage) -> None:
+        """Send one mail.
+
+        Raises RecipientError if the mail server rejects its only recipient, DeliveryError for any other failure.
+        """
+        settings = self._settings
         try:
-            run_with_timeout(settings.seconds, lambda: self._send(self._build_message(notification), password))
+            run_with_timeout(settings.seconds, lambda: self._send(message))
         except TimeoutError as error:
+            self._server = None  # the thread that waits for it still uses it
             seconds = f"{settings.seconds:g}"
             raise DeliveryError(
                 "the mail server {server} did not respond within {seconds} s", server=settings.smtp, seconds=seconds
             ) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
+            self._disconnect()
             reason = describe_smtp_error(error)
-            if password:
-                reason = reason.replace(password, "***")
-            raise DeliveryError(
-                "cannot send mail through {server} ({reason})", server=settings.smtp, reason=reason
-            ) from None
+            if self._password:
+                reason = reason.replace(self._password, "***")
+            kind = RecipientError if is_permanent(error) else DeliveryError
+            raise kind("cannot send mail through {server} ({reason})", server=settings.smtp, reason=reason) from None
 
-    def _build_message(self, notification: AlertNotification) -> EmailMessage:
-        settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
-        message = EmailMessage()
-        message["Subject"] = message_subject(notification, name, settings.language)
-        message["From"] = settings.mail_from or settings.mail_to[0]
-        message["To"] = ", ".join(settings.mail_to)
-        message["Date"] = formatdate(localtime=True)
-        message["Message-ID"] = make_msgid(domain="plumbline.invalid")
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic replies
-        site = self._settings.search.base_url
-        footer = ["", f"{site.rstrip('/')}/admin/"] if site else []
-        message.set_content("\n".join([*message_lines(notification, settings.language), *footer]) + "\n")
-        return message
+    def _send(self, message: EmailMessage) -> None:
+        if self._server is not None:
+            try:
+                self._server.rset()  # a server ends connections after a while
+            except (OSError, smtplib.SMTPException):
+                self._server = None
+        if self._server is None:
+            self._server = self._connect()
+        self._server.send_message(message)
 
-    def _send(self, message: EmailMessage, password: str) -> None:
-        settings = self._settings.alerts
+    def _connect(self) -> smtplib.SMTP:
+        settings = self._settings
         host, _, port = settings.smtp.rpartition(":")
         host, seconds, tls_context = (
             host.strip("[]"),
@@ -108,12 +122,54 @@ class MailChannel:
             server: smtplib.SMTP = smtplib.SMTP_SSL(host, int(port), timeout=seconds, context=tls_context)
         else:
             server = smtplib.SMTP(host, int(port), timeout=seconds)
-        with server:
+        try:
             if settings.smtp_security == "starttls":
                 server.starttls(context=tls_context)
             if settings.smtp_user:
-                server.login(settings.smtp_user, password)
-            server.send_message(message)
+                server.login(settings.smtp_user, self._password)
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+    def _disconnect(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            with suppress(OSError, smtplib.SMTPException):
+                server.quit()
+
+
+def create_mail(settings: Settings, recipients: Sequence[str], subject: str, text: str) -> EmailMessage:
+    """Create a mail of this program: sender, date, and a request not to answer it automatically."""
+    message = EmailMessage()
+    message["Subject"] = subject
+    message["From"] = settings.alerts.sender
+    message["To"] = ", ".join(recipients)
+    message["Date"] = formatdate(localtime=True)
+    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic replies
+    message.set_content(text)
+    return message
+
+
+class MailChannel:
+    """Sends one mail to all recipients with all new and resolved alerts."""
+
+    name = "mail"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def send(self, notification: AlertNotification) -> None:
+        """Send one mail. Raises DeliveryError, or SettingsError if the password file cannot be read."""
+        settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
+        site = self._settings.search.base_url
+        footer = ["", f"{site.rstrip('/')}/admin/"] if site else []
+        text = "\n".join([*message_lines(notification, settings.language), *footer]) + "\n"
+        subject = message_subject(notification, name, settings.language)
+        message = create_mail(self._settings, settings.mail_to, subject, text)
+        message["Message-ID"] = make_msgid(domain="plumbline.invalid")
+        with MailSender(self._settings) as sender:
+            sender.send(message)
 
 
 class WebhookChannel:
@@ -130,30 +186,7 @@ class WebhookChannel:
 
     def send(self, notification: AlertNotification) -> None:
         """Send one POST request. Raises DeliveryError."""
-        settings = self._settings.alerts
-        host = urlsplit(settings.webhook).hostname or ""  # messages contain only the host: the path may be secret
-        policy = PublicOnlyPolicy(settings.inside_hosts)
-        with closing(ConnectionPool(policy, 1)) as connections:
-            wire = connections.request_state()
-            wire.deadline = wire.clock() + settings.seconds
-            try:
-                status = connections.post(
-                    settings.webhook,
-                    json.dumps(self._build_body(notification), ensure_ascii=False).encode(),
-                    {"Content-Type": "application/json", "User-Agent": self._settings.crawl.user_agent},
-                    Timeout(settings.seconds),
-                )
-            except PrivateAddressError as error:
-                raise private_network_error(host) from error
-            except (HTTPError, OSError, ValueError) as error:
-                if any(isinstance(cause, PrivateAddressError) for cause in exception_chain(error)):
-                    raise private_network_error(host) from None
-                name = type(error).__name__
-                raise DeliveryError(
-                    "the webhook at {host} cannot be reached ({error})", host=host, error=name
-                ) from None
-        if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            raise DeliveryError("the webhook at {host} returned status {status}", host=host, status=str(status))
+        post_webhook(self._settings, self._settings.alerts.webhook, self._build_body(notification))
 
     def _build_body(self, notification: AlertNotification) -> Mapping[str, Any]:
         language = self._settings.alerts.language
@@ -167,6 +200,33 @@ class WebhookChannel:
             "vertical": name,
             "alerts": alerts,
         }
+
+
+def post_webhook(settings: Settings, url: str, body: Mapping[str, Any], headers: Mapping[str, str] = {}) -> None:
+    """Send a JSON object to a webhook by POST within `alerts.seconds`.
+
+    Raises DeliveryError, also for a host on a private network that the settings do not allow.
+    """
+    host = urlsplit(url).hostname or ""  # messages contain only the host: the path may be secret
+    with closing(ConnectionPool(PublicOnlyPolicy(settings.alerts.inside_hosts), 1)) as connections:
+        wire = connections.request_state()
+        wire.deadline = wire.clock() + settings.alerts.seconds
+        try:
+            status = connections.post(
+                url,
+                json.dumps(body, ensure_ascii=False).encode(),
+                {"Content-Type": "application/json", "User-Agent": settings.crawl.user_agent, **headers},
+                Timeout(settings.alerts.seconds),
+            )
+        except PrivateAddressError as error:
+            raise private_network_error(host) from error
+        except (HTTPError, OSError, ValueError) as error:
+            if any(isinstance(cause, PrivateAddressError) for cause in exception_chain(error)):
+                raise private_network_error(host) from None
+            name = type(error).__name__
+            raise DeliveryError("the webhook at {host} cannot be reached ({error})", host=host, error=name) from None
+    if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        raise DeliveryError("the webhook at {host} returned status {status}", host=host, status=str(status))
 
 
 def alert_json(alert: Alert, state: str, language: str) -> dict[str, Any]:
@@ -215,6 +275,13 @@ def run_with_timeout(seconds: float, function: Callable[[], None]) -> None:
         raise errors[0]
 
 
+def is_permanent(exc: Exception) -> bool:
+    """Return True if a mail server rejects the recipient or the message with a permanent code (RFC 5321, 4.2.1)."""
+    if isinstance(exc, smtplib.SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in exc.recipients.values())
+    return isinstance(exc, smtplib.SMTPDataError) and exc.smtp_code >= 500
+
+
 def describe_smtp_error(exc: Exception) -> str:
     """Describe an SMTP or network error in one line."""
     if isinstance(exc, smtplib.SMTPResponseException):
@@ -222,7 +289,8 @@ def describe_smtp_error(exc: Exception) -> str:
         text = smtp_error.decode("utf-8", "replace") if isinstance(smtp_error, bytes) else str(smtp_error)
         return f"{exc.smtp_code} {' '.join(text.split())}"[:MAX_REASON_LENGTH]
     if isinstance(exc, smtplib.SMTPRecipientsRefused):
-        return "all recipients were rejected"
+        [(code, smtp_text), *_] = exc.recipients.values()
+        return describe_smtp_error(smtplib.SMTPResponseException(code, smtp_text))
     return f"{type(exc).__name__} {' '.join(str(exc).split())}"[:MAX_REASON_LENGTH]
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from domain.errors import SettingsError
+from domain.follow import is_mail_address
 from domain.setting import Group, Secrecy, setting
 
 LANGUAGES = ("en", "zh")
@@ -43,6 +44,10 @@ class AlertSettings:
     inside_hosts: tuple[str, ...] = setting(
         (), "hosts on a private network that the webhook may use: host[:port]", is_file_only=True
     )
+    readers: bool = setting(
+        True,
+        "readers can follow a search by mail; needs search.base_url, and mail_from or mail_to as sender",
+    )
     language: str = setting("en", "language of mails and webhook messages: en or zh", names=LANGUAGES)
     silent_days: int = setting(7, "alert when a site has had no new page for this many days; 0: never", minimum=0)
     rising_terms: bool = setting(False, "alert when terms suddenly occur in many more documents")
@@ -58,7 +63,7 @@ class AlertSettings:
             )
         for path, addresses in (("alerts.mail_to", self.mail_to), ("alerts.mail_from", filter(None, [self.mail_from]))):
             for address in addresses:
-                if "@" not in address or any(character.isspace() or character in ",;<>" for character in address):
+                if not is_mail_address(address):
                     raise SettingsError(
                         "{path}: {value} is not a mail address (expected for example operator@example.org)",
                         path=path,
@@ -66,6 +71,11 @@ class AlertSettings:
                     )
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             raise SettingsError("{path}: expected an http or https URL", path="alerts.webhook")
+
+    @property
+    def sender(self) -> str:
+        """The sender address of mails; "" if no mail can be sent."""
+        return self.mail_from or next(iter(self.mail_to), "")
 
     @property
     def has_channels(self) -> bool:

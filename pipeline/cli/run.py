@@ -50,14 +50,14 @@ def run(context: click.Context, until: str, first_pages: int) -> None:
     settings = load_call_settings(context)
     check_crawl_settings(settings)
     with open_engine(settings) as engine:
-        from pipeline.alerts.service import notify_operator
+        from pipeline.runs.notifications import send_notifications
 
         try:
             stages.run(engine, until, on_report=lambda report: print_reports([report]), first_pages=first_pages)
         except Exception:
-            notify_operator(engine)
+            send_notifications(engine)
             raise
-        notify_operator(engine)
+        send_notifications(engine)
 
 
 @click.command("ocr", cls=VerticalCommand)

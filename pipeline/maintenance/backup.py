@@ -30,6 +30,7 @@ from typing import Any
 
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
+from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
@@ -111,6 +112,7 @@ def create_backup(
         else:
             previous_backup = next(iter(find_backups([folder], store_id)), None)
             files = dict(copy_files(settings, config, staging_dir, previous_backup, progress_task))
+        files |= copy_follows(settings.data_dir, staging_dir)
         files[DATABASE_FILE] = (
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
             file_sha256(staging_dir / DATABASE_FILE),
@@ -195,6 +197,19 @@ def copy_database(source: Path, target: Path, is_complete: bool) -> str:
 REPAIR_ADVICE = "run `plumb check --repair`, which restores intact parts from the last backup"
 
 
+def copy_follows(data_dir: Path, target: Path) -> Mapping[str, tuple[int, str]]:
+    """Copy the database of followed searches, which may be in use. Returns (size, SHA-256) by path; empty: no file."""
+    source, name = data_dir / FOLLOWS_FILE, f"{STATE_DIR}/{FOLLOWS_FILE}"
+    if not source.exists():
+        return {}
+    (target / STATE_DIR).mkdir(mode=0o700, exist_ok=True)
+    os.close(os.open(target / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target / name)) as target_db:
+        source_db.backup(target_db)
+        target_db.execute("PRAGMA journal_mode=DELETE")  # one file
+    return {name: ((target / name).stat().st_size, file_sha256(target / name))}
+
+
 def copy_files(
     settings: Settings, config: Path, target: Path, previous_backup: Path | None, progress_task: ProgressTask
 ) -> Iterator[tuple[str, tuple[int, str]]]:
@@ -223,7 +238,8 @@ def copy_state_files(data_dir: Path, files: Iterable[Path], target: Path) -> Ite
 def iter_state_files(folder: Path) -> Iterator[Path]:
     """Yield the other files of the data folder that cannot be recreated."""
     for entry in sorted(folder.iterdir()):
-        if entry.name in EXCLUDED_NAMES or entry.name.startswith((DATABASE_FILE, ".")) or ".damaged-" in entry.name:
+        is_database = entry.name.startswith((DATABASE_FILE, FOLLOWS_FILE))
+        if entry.name in EXCLUDED_NAMES or is_database or entry.name.startswith(".") or ".damaged-" in entry.name:
             continue
         for file in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             if file.is_file() and not file.name.endswith(".new"):
@@ -451,10 +467,13 @@ def copy_if_present(source: Path, target: Path) -> tuple[int, str] | None:
 
 
 def move_into_data_dir(staging_dir: Path, data_dir: Path) -> None:
-    """Move the copied files to their places; the database last, so that an interrupted restore leaves no store."""
+    """Move the copied files to their places; the database last, so that an interrupted restore leaves no store.
+
+    Newer follows stay: otherwise followers would get the same articles twice, also those who have stopped.
+    """
     for file in sorted((staging_dir / STATE_DIR).rglob("*")):
-        if file.is_file():
-            target = data_dir / file.relative_to(staging_dir / STATE_DIR)
+        target = data_dir / file.relative_to(staging_dir / STATE_DIR)
+        if file.is_file() and not (file.name == FOLLOWS_FILE and target.exists()):
             target.parent.mkdir(parents=True, exist_ok=True)
             file.replace(target)
     (data_dir / WARC_DIR).mkdir(exist_ok=True)

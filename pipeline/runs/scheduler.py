@@ -18,9 +18,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from domain.errors import BusyError, PlumblineError
 from domain.outcome import StageReport
 from pipeline import stages
-from pipeline.alerts.service import notify_operator
 from pipeline.engine import Engine, OpenEngine, lock_stage
 from pipeline.local_time import local_minute
+from pipeline.runs.notifications import send_notifications
 from pipeline.runs.run_history import missed_time, should_resume
 from pipeline.runs.run_output import write_error
 from pipeline.runs.run_stop import RunStopRequest, StopRequests
@@ -90,7 +90,7 @@ class Scheduler:
         """Plan and send alerts, then resume an interrupted run or start the first one. A missed one is due at once."""
         with self._open_engine() as engine:
             self._plan(engine)
-            notify_operator(engine)
+            send_notifications(engine)
             is_unfinished = should_resume(engine)
             is_first = bool(self._first_pages) and engine.store.runs.since_last_success()[0] is None
         if is_unfinished or is_first:
@@ -169,9 +169,9 @@ class Scheduler:
                     with self.stop_requests.during_run():
                         reports = run_appointment(engine, appointment, self._first_pages)
                 except (Exception, RunStopRequest):
-                    notify_operator(engine)  # not after Ctrl-C
+                    send_notifications(engine)  # not after Ctrl-C
                     raise
-                notify_operator(engine)
+                send_notifications(engine)
             self._report_progress("; ".join(f"{report.stage} {report.total}" for report in reports))
         except RunStopRequest:
             log.warning("scheduled run stopped by an operator")

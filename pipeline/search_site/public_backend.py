@@ -7,7 +7,7 @@ from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.administration import MAX_RUNS_SHOWN
-from search_ui.interfaces import OriginalStore
+from search_ui.interfaces import FollowTools, OriginalStore
 from text.segment import Segmenter
 
 
@@ -50,6 +50,12 @@ class StoreSiteBackend:
     def originals(self) -> OriginalStore:
         originals = self._engine.originals
         return OriginalStore(originals.find, originals.find_ids, originals.sanitized_html, originals.file_bytes)
+
+    @property
+    def follows(self) -> FollowTools:
+        from pipeline.follows.tools import follow_tools  # imported late because it loads smtplib
+
+        return follow_tools(self._engine)
 
     def popular_queries(self, limit: int) -> list[str]:
         return self._engine.store.search_log.popular_queries(limit)

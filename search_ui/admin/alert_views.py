@@ -7,12 +7,14 @@ from docstore.reports.alert_mutes import SECONDS_BY_PERIOD
 from domain.account import Role
 from domain.alert import Alert
 from domain.errors import SettingsError
+from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import alert_message, translate, translate_message
 
+MAX_FOLLOW_PROBLEMS = 100  # listed
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
 blueprint.after_request(add_no_store_headers)
 
@@ -29,6 +31,11 @@ def alert_list() -> BaseResponse:
         firing=[(alert, message, mutes.get(alert.key)) for alert, message in map(_with_message, firing)],
         silent_mutes=[mute for key, mute in mutes.items() if key not in firing_keys],
         ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
+        follow_counts=current_site().backend.follows.counts(),
+        follow_problems=[
+            (follow, translate_message(parse_message(follow.problem)))
+            for follow in current_site().backend.follows.list_problems(MAX_FOLLOW_PROBLEMS)
+        ],
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
         moment=format_timestamp,

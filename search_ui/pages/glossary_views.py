@@ -64,6 +64,7 @@ def term(name: str) -> BaseResponse:
         narrower=published.narrower,
         related=published.related,
         name_of=site.display_name,
+        follow_link=follow_url(glossary_term.text),
         label=published.label,
         deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
         word_groups=group_words(glossary_term, concept_terms),
@@ -195,6 +196,11 @@ class TermFilter:
 def articles_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     return search_url("public.search", term_request(text, profile=current_site().settings.profile, **filters))
+
+
+def follow_url(text: str) -> str:
+    """Return the URL of the page on which the search for a term can be followed."""
+    return search_url("follow.show_form", term_request(text, profile=current_site().settings.profile))
 
 
 def _term_source(published: PublishedTerm, url: str) -> TermSource:

@@ -158,6 +158,7 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
         "presets": _date_presets(search_request),
         "profiles": list(PROFILES),
         "numbers": page_number_window(search_page.page, search_page.numbered_pages),
+        "follow_link": f"{url_for('follow.show_form')}?{feed_query}",
         "feeds": {kind: f"{url_for('feeds.feed', kind=kind)}?{feed_query}" for kind in FEED_KINDS},
     }
 
@@ -306,7 +307,8 @@ def _run_status() -> dict[str, str | None] | None:
 
 
 _DISALLOWED_PATHS = (
-    "search", "article", "bookmarks", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics",
+    "search", "article", "bookmarks", "follow", "story", "compare", "feed", "picture", "suggest", "api", "admin",
+    "metrics",
 )  # fmt: skip
 _ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DISALLOWED_PATHS)
 

@@ -32,7 +32,15 @@ from search_ui.query.search_request import (
     last_numbered_page,
     page_span,
 )
-from search_ui.query.solr_client import SolrResponse, buckets, documents, get_text, match_count, with_documents
+from search_ui.query.solr_client import (
+    SolrResponse,
+    buckets,
+    documents,
+    get_text,
+    is_partial,
+    match_count,
+    with_documents,
+)
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
     HIGHLIGHT_END,
@@ -231,14 +239,13 @@ def build_search_page(answers: SearchResponses, plan: QueryPlan, settings: Searc
     request = plan.request
     count_response, hit_count = answers.count, match_count(answers.hits)
     total = parse_total(count_response)
-    headers = [each.get("responseHeader", {}) for each in (answers.hits, answers.count, answers.details)]
     return SearchPage(
         total=0 if plan.match_any else total,
         partial_total=total if plan.match_any else 0,
         full_first=plan.full_first and not plan.match_any,
         documents=match_count(count_response),
         match_count=hit_count,
-        partial=any(header.get("partialResults", False) for header in headers),
+        partial=any(map(is_partial, (answers.hits, answers.count, answers.details))),
         page=request.page,
         numbered_pages=min(count_numbered_pages(hit_count, settings.page_size), last_numbered_page(settings)),
         span=page_span(request.page, settings.page_size),

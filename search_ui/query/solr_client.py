@@ -51,6 +51,11 @@ def match_count(response: SolrResponse) -> int:
     return int(response.get("response", {}).get("numFound", 0))
 
 
+def is_partial(response: SolrResponse) -> bool:
+    """Return True if Solr ran out of time and returned what it had found."""
+    return bool(response.get("responseHeader", {}).get("partialResults", False))
+
+
 def with_documents(response: SolrResponse, docs: Sequence[SolrDocument], count: int | None = None) -> SolrResponse:
     """Return a response with other documents and, if `count` is set, another number of matching documents."""
     result = {"numFound": match_count(response) if count is None else count, "docs": docs}

@@ -7,15 +7,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from email import message_from_bytes, policy
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from crawler.settings import CrawlSettings
 from crawler.site import Sites
@@ -37,6 +33,7 @@ from pipeline.settings import Settings, build_settings
 from search_ui.i18n import LANGUAGES, has_name
 from tests.builders import mute, operate
 from tests.crash_harness import LocalVertical
+from tests.mail_server import Hook, Mailbox, open_hook, open_mail_server
 from tests.web_fixture import Answer, Site, page
 
 NOW = 1_800_000_000.0
@@ -234,71 +231,16 @@ def test_news_is_what_a_channel_does_not_know() -> None:
 # -- by mail and webhook
 
 
-class Mailbox:
-    """What a mail server was given."""
-
-    def __init__(self) -> None:
-        self.mails: list[Any] = []
-        self.refuses = ""
-
-    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
-        if self.refuses:
-            return self.refuses
-        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
-        return "250 kept"
-
-
-def authenticate(server: Any, session: Any, envelope: Any, mechanism: str, given: Any) -> AuthResult:
-    is_right = isinstance(given, LoginPassword) and (given.login, given.password) == (b"plumb", b"s3cret pass")
-    return AuthResult(success=is_right, handled=is_right)
-
-
-class AnyPort(Controller):
-    """On whichever port is free."""
-
-    def _trigger_server(self) -> None:
-        self.port = self.server.sockets[0].getsockname()[1]
-        super()._trigger_server()
-
-
 @pytest.fixture(scope="module")
 def mail_server() -> Iterator[tuple[str, Mailbox]]:
-    mailbox = Mailbox()
-    controller = AnyPort(mailbox, hostname="127.0.0.1", port=0, authenticator=authenticate, auth_require_tls=False)
-    controller.start()
-    yield f"127.0.0.1:{controller.port}", mailbox
-    controller.stop()
-
-
-class Hook(HTTPServer):
-    """Keeps what is posted to it; answers `status`."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), HookHandler)
-        self.posted: list[dict[str, Any]] = []
-        self.status = 204
-
-
-class HookHandler(BaseHTTPRequestHandler):
-    server: Hook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.posted.append({"path": self.path, **json.loads(body)})
-        self.send_response(self.server.status)
-        self.send_header("Location", "http://127.0.0.1:9/")
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        return
+    with open_mail_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def hook() -> Iterator[Hook]:
-    with Hook() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with open_hook() as server:
         yield server
-        server.shutdown()
 
 
 def settings(folder: Path, **alerts: Any) -> Settings:

@@ -31,7 +31,13 @@ HOUR = 3600
 DECIDE = "/admin/lexicon/decide"
 DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
 JSON = {"Accept": "application/json"}
-OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
+OPEN = {
+    "/admin/login",
+    "/click",
+    "/follow",
+    "/follow/confirm",
+    "/follow/stop",
+}  # strangers may: passwords, signed links
 READING = {"/mcp", "/retrieval", "/bookmarks"}  # change nothing
 
 

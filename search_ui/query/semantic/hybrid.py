@@ -22,7 +22,7 @@ from typing import Protocol
 
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import EXACT_TITLE_PARAM
-from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, with_documents
+from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, is_partial, with_documents
 from search_ui.query.solr_query import Params, QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, is_full_match
 from solr_client import solr_fields
@@ -249,10 +249,7 @@ def fuse(
         cluster_count - sum(cluster in lexical_clusters for cluster in ranked_clusters),
         tuple((id_by_cluster[cluster], neighbour_cosine(doc)) for cluster, doc in neighbours.items()),
         tuple(id_by_cluster[cluster] for cluster in lexical_docs),
-        any(
-            response.get("responseHeader", {}).get("partialResults", False)
-            for response in (lexical_response, vector_response)
-        ),
+        is_partial(lexical_response) or is_partial(vector_response),
     )
 
 

@@ -1,0 +1,1 @@
+"""Followed searches: matching new articles, and delivering them by mail and webhook."""
