@@ -18,6 +18,7 @@ from docstore.articles.text_compression import TextCompression
 from docstore.articles.vectors import VectorTable
 from docstore.bookkeeping import read_meta
 from docstore.change_log import ChangeLog
+from docstore.curation import CurationTable
 from docstore.database import Database, sqlite_url
 from docstore.frontier.document_backfill import DocumentBackfill
 from docstore.frontier.focused_decisions import FocusedDecisionTable
@@ -122,6 +123,7 @@ class Store:
         self.retention = Retention(self._database, clock)
         self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)
+        self.curation = CurationTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 
     def ensure_secret(self, name: str, value: str) -> str:

@@ -12,6 +12,7 @@ class Role(StrEnum):
 
     REPORTS = "reports"  # can view search statistics and the state of sites and index
     REVIEWER = "reviewer"  # can decide on terms and publish lexicons
+    EDITOR = "editor"  # can place, raise, lower and hide results of single queries
     OPERATOR = "operator"  # administrator: all permissions
 
 

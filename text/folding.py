@@ -96,6 +96,11 @@ def word_key(text: str) -> str:
     return _BLANK_BESIDE_HAN.sub("", _BLANK_RUN.sub(" ", fold_term(text).strip()))
 
 
+def query_key(text: str) -> str:
+    """Return the form in which two spellings of a query are equal: `word_key` after NFKC."""
+    return word_key(normalize_text(text))
+
+
 def fold_to_key(text: str) -> tuple[str, list[int]]:
     """Fold a line of text like `word_key`, so that the keys of the terms in it are parts of the result.
 

@@ -2,9 +2,9 @@
 
 A checksum covers all rows with the same first column of the primary key: one article, one account, one decided term,
 one review decision with its changes, the decided relations of one term, one published version, one operation, one
-takedown, one comment, one token. Columns that stages recompute in every run are excluded (near-duplicate cluster,
-citation count, story, time of application), and the time at which a token was last used. CRC-32 detects any change of
-up to three bits and misses other damage with probability 2^-32.
+takedown, one comment, one token, one curation rule. Columns that stages recompute in every run are excluded
+(near-duplicate cluster, citation count, story, time of application), and the time at which a token was last used.
+CRC-32 detects any change of up to three bits and misses other damage with probability 2^-32.
 """
 
 import zlib
@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, select
 
 from docstore.database import Database
-from docstore.schema.administration_tables import alert_mutes, api_tokens, operations, takedowns
+from docstore.schema.administration_tables import alert_mutes, api_tokens, curation_rules, operations, takedowns
 from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, articles
 from docstore.schema.lexicon_tables import (
     lexicon_entries,
@@ -76,6 +76,7 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
         ChecksummedTable(takedowns, columns_except(takedowns)),
         ChecksummedTable(alert_mutes, columns_except(alert_mutes)),
         ChecksummedTable(api_tokens, columns_except(api_tokens, "last_used_at")),
+        ChecksummedTable(curation_rules, columns_except(curation_rules)),
         ChecksummedTable(term_comments, columns_except(term_comments)),
         ChecksummedTable(term_assignments, columns_except(term_assignments)),
     )

@@ -90,6 +90,16 @@ class SearchLog:
         with self._database.read() as connection:
             return [(query, count) for query, count in connection.execute(frequent_queries(limit))]
 
+    def last_searches(self, since: float) -> dict[str, float]:
+        """Return the queries that were searched for since a time, each with the time of its last search.
+
+        Times are in epoch seconds, to the minute. Masked queries are excluded.
+        """
+        is_recent = (searches.c.minute >= epoch_minute(since)) & (searches.c.masked == 0)
+        query = select(searches.c.query, func.max(searches.c.minute)).where(is_recent).group_by(searches.c.query)
+        with self._database.read() as connection:
+            return {text: 60.0 * minute for text, minute in connection.execute(query)}
+
     def report(self, days: int, utc_offset: int = 0) -> SearchReport:
         """Return the statistics of the last `days` days, including today.
 

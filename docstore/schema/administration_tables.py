@@ -1,12 +1,13 @@
 """The tables of the administration.
 
-operations   what accounts changed; an undo is an operation too
-takedowns    addresses that are never crawled, extracted or indexed
-alert_mutes  alerts about which nobody is notified
-api_tokens   hashes of tokens with which programs use the API
+operations      what accounts changed; an undo is an operation too
+takedowns       addresses that are never crawled, extracted or indexed
+alert_mutes     alerts about which nobody is notified
+api_tokens      hashes of tokens with which programs use the API
+curation_rules  which articles editors place, raise, lower or hide in the results of a query
 """
 
-from sqlalchemy import BigInteger, Column, Float, Index, String, Table, Text
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, String, Table, Text, UniqueConstraint
 
 from docstore.schema.base import BigIntegerId, metadata
 
@@ -58,5 +59,24 @@ api_tokens = Table(
     Column("created_at", Float, nullable=False),  # epoch seconds
     Column("last_used_at", Float),
     Column("revoked_at", Float),
+    sqlite_autoincrement=True,
+)
+
+curation_rules = Table(
+    "curation_rules",
+    metadata,
+    Column("rule_id", BigIntegerId, primary_key=True, autoincrement=True),
+    Column("query", Text, nullable=False),  # as typed
+    Column("query_key", Text, nullable=False),  # `text.folding.query_key`
+    Column("with_synonyms", Integer, nullable=False),  # 1: also for the synonyms of the query
+    Column("doc_id", String(64), nullable=False),
+    Column("title", Text, nullable=False),  # of the article when the rule was made
+    Column("action", String(16), nullable=False),  # `domain.curation.CurationAction`
+    Column("reason", Text, nullable=False),
+    Column("account", String(64), nullable=False),  # that saved it last
+    Column("created_at", Float, nullable=False),  # epoch seconds
+    Column("expires_at", Float),
+    Column("version", BigInteger, nullable=False),  # operation_id of the last change
+    UniqueConstraint("query_key", "doc_id"),
     sqlite_autoincrement=True,
 )

@@ -122,6 +122,10 @@ def detail_values(entry: HistoryEntry) -> list[str]:
             texts.append(translate("until {time}", time=format_timestamp(value)))
         elif name == "error" and value:
             texts.append(translate_message(parse_message(str(value))))
+        elif name == "action" and entry.name.startswith("curation_"):
+            texts.append(translate_code("curation_action", str(value)))
+        elif name == "with_synonyms" and value:
+            texts.append(translate("also for synonyms"))
         elif name in ("option", "reason") and value:
             texts.append(str(value))
     return texts
