@@ -285,6 +285,7 @@ def _hit_to_json(hit: Hit) -> JsonDict:
         "story": hit.story,
         "is_partial": hit.is_partial,
         "by_meaning": hit.by_meaning,
+        "recommended": hit.is_recommended,
         "format": hit.format,
         "text_source": hit.text_source,
         "page": hit.page or None,

@@ -7,6 +7,7 @@ from typing import Protocol
 from domain.administration import Takedown
 from domain.alert import Alert
 from domain.concept import Concept
+from domain.curation import CurationRule
 from domain.errors import PlumblineError
 from domain.follow import Follow, FollowCounts
 from domain.review import TermQuery
@@ -86,6 +87,12 @@ class SiteBackend(Protocol):
 
     def find_takedown(self, doc_id: str) -> Takedown | None:
         """Return the takedown of the article with this document id, or None."""
+
+    def curation_revision(self) -> object:
+        """Return a value that changes with `curation_rules`."""
+
+    def curation_rules(self) -> Sequence[CurationRule]:
+        """Return the rules of editors, the oldest first."""
 
     def run_history(self) -> RunHistory:
         """Return the recent runs, newest first."""

@@ -102,9 +102,13 @@ class FakeSearch:
         if self.error:
             raise self.error
         named = dict(params)
+        hidden, pinned = (named[name].split(",") if name in named else [] for name in ("hidden_ids", "pinned_ids"))
         if "vector" in named:
-            return {"response": {"docs": self._neighbours()}}
-        found = [doc for doc in self.documents if _matches(doc, named)]
+            return {"response": {"docs": [doc for doc in self._neighbours() if doc[solr_fields.ID] not in hidden]}}
+        shown = [doc for doc in self.documents if doc[solr_fields.ID] not in hidden]
+        found = [doc for doc in shown if doc[solr_fields.ID] in pinned or _matches(doc, named)]
+        if "pin0_id" in named and "cluster" not in named:  # ranked; pinned documents first, in the order of their rules
+            found.sort(key=lambda doc: [*pinned, doc[solr_fields.ID]].index(doc[solr_fields.ID]))
         header = {}
         if "score" in named.get("fl", "") or f"{FULL_MATCH_FIELD}:" in named.get("fl", ""):
             header = self.header

@@ -26,6 +26,7 @@ class StoreSiteBackend:
         self.rising_terms = store.rising_terms.load
         self.last_decision_id = store.review_history.last_decision_id
         self.find_takedown = store.takedowns.find_document
+        self.curation_revision, self.curation_rules = store.curation.revision, store.curation.load_all
         self.document_id = StorePageDiagnosis(engine).document_id
 
     def run_history(self) -> RunHistory:

@@ -78,7 +78,12 @@ def _list_corrections(service: SearchService, plan: QueryPlan, page: SearchPage)
 def _hits_to_json(hits: Sequence[Hit]) -> list[JsonDict]:
     citations = cite_articles(hits)
     return [
-        {**citation, **({"related": True} if hit.is_partial else {}), "snippet": plain_text(hit.snippet)}
+        {
+            **citation,
+            **({"related": True} if hit.is_partial else {}),
+            **({"recommended": True} if hit.is_recommended else {}),
+            "snippet": plain_text(hit.snippet),
+        }
         for hit, citation in zip(hits, citations, strict=True)
     ]
 

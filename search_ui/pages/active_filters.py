@@ -10,7 +10,7 @@ from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui.context import current_services, current_site
 from search_ui.i18n import translate, translate_code
 from search_ui.query.display_text import clean_text, site_display_name
-from search_ui.query.filters import RequestFilter
+from search_ui.query.filters import HIDDEN, RequestFilter
 from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest
 
 
@@ -83,6 +83,8 @@ def filter_label(request: SearchRequest, request_filter: RequestFilter) -> str:
     name = request_filter.request_field
     if not name:
         return " ".join(map(str, request_filter.query_parts))
+    if name == HIDDEN:
+        return translate("hidden by an editor for this query")
     if name == "sort":
         return translate("sorting by date, which requires every word")
     if name == "cluster":

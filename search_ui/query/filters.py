@@ -17,6 +17,8 @@ from search_ui.query.search_request import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, SolrQuery
 from solr_client import solr_fields
 
+HIDDEN = "hidden"  # `RequestFilter.request_field` of the filter that no request has: `hidden_filter`
+
 
 @dataclass(frozen=True)
 class RequestFilter:
@@ -81,6 +83,12 @@ def _all_words_filter(request: SearchRequest, words: QueryWords) -> list[Request
 def _excluding(tag: str, query: SolrQuery) -> SolrQuery:
     """Build a query for all documents that `query` does not match."""
     return SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[QueryParam(f"{tag}_out", query)], tag=tag)
+
+
+def hidden_filter(doc_ids: Sequence[str]) -> RequestFilter:
+    """Build the filter that excludes the documents that editors have hidden for this query."""
+    hidden_docs = SolrQuery.terms(solr_fields.ID, "hidden_ids", doc_ids, separator=",")
+    return RequestFilter("hidden", (_excluding("hidden", hidden_docs),), request_field=HIDDEN)
 
 
 def _site_filter(parts: tuple[QueryPart, ...], is_excluded: bool) -> RequestFilter:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from search_ui.query.filters import RequestFilter, build_filters
+from domain.curation import CurationAction
+from search_ui.query.curation import NO_CURATION, Curation
+from search_ui.query.filters import RequestFilter, build_filters, hidden_filter
 from search_ui.query.full_matches import any_part_query, part_queries
 from search_ui.query.query_words import QueryWords
 from search_ui.query.ranking import PROFILES, RankingProfile, build_rank_query
@@ -21,11 +23,13 @@ class QueryPlan:
     """A request with the words of its query and the queries that follow from them.
 
     `match_any`: no document is a full match, so the documents with at least one content word are listed and counted.
+    `curation`: the rules of editors.
     """
 
     request: SearchRequest
     words: QueryWords
     match_any: bool = False
+    curation: Curation = NO_CURATION
 
     @property
     def profile(self) -> RankingProfile:
@@ -48,7 +52,7 @@ class QueryPlan:
 
     @cached_property
     def full_matches(self) -> QueryParam:
-        """The query `full_matches`, which matches documents with all content words.
+        """The query `full_matches`, which matches documents with all content words, and pinned ones.
 
         Sorted by date, every word is required anyway.
         """
@@ -58,6 +62,9 @@ class QueryPlan:
         elif self.is_ranked:  # symbols and emoji, matched one by one
             clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, 1.0), (solr_fields.BODY, 1.0)))
             query = clause.to_query(self.words.typed)
+        if self.curation.ids(CurationAction.PIN):
+            pinned = self.curation.articles_clause("pinned", CurationAction.PIN)
+            query = SolrQuery.boolean([QueryParam("all_words", query), pinned])
         return QueryParam("full_matches", query)
 
     @cached_property
@@ -75,12 +82,23 @@ class QueryPlan:
         """The filters: those typed as operators first, then those chosen beside the results."""
         return build_filters(self.request, self.words)
 
+    @cached_property
+    def hidden_filters(self) -> list[RequestFilter]:
+        """The filter that excludes what editors have hidden; [] if that is nothing."""
+        hidden_ids = self.curation.ids(CurationAction.HIDE)
+        return [hidden_filter(hidden_ids)] if hidden_ids else []
+
     @property
     def filter_queries(self) -> list[SolrQuery]:
         """The queries of all filters."""
-        return [query for request_filter in self.filters for query in request_filter.queries]
+        return [query for request_filter in (*self.filters, *self.hidden_filters) for query in request_filter.queries]
 
     @cached_property
     def ranking(self) -> SolrQuery:
+        """The ranking query with the rules of editors."""
+        return self.curation.rank(self.word_ranking)
+
+    @cached_property
+    def word_ranking(self) -> SolrQuery:
         """The ranking query; all documents if the query consists of conditions only, such as `site:news.example`."""
         return build_rank_query(self.words, self.request.profile) if self.words.typed else MATCH_ALL

@@ -154,11 +154,11 @@ def _iter_score_clauses(profile: RankingProfile, words: QueryWords) -> Iterator[
                 f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(key)
             )
     if (weight := profile.all_parts_score) and 1 < len(words.content) + len(words.residual_chars) <= MAX_ALL_PARTS:
-        yield QueryParam("all_parts_score", _constant_score(all_parts_query(words), weight))
+        yield QueryParam("all_parts_score", constant_score(all_parts_query(words), weight))
     if (weight := profile.exact_words_score) and 0 < len(words.base) <= MAX_ALL_PARTS:
         base_param = QueryParam(QueryVariant.BASE, texts[QueryVariant.BASE])
         exact_words = SolrQuery.simple(_BASE_FIELDS, base_param, "AND", "''")
-        yield QueryParam("exact_words_score", _constant_score(QueryParam("exact_words", exact_words), weight))
+        yield QueryParam("exact_words_score", constant_score(QueryParam("exact_words", exact_words), weight))
     if profile.number_weight and (numbers := extract_numbers(words.typed)):
         number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
         yield QueryParam("title_numbers", number_clause.to_query(" ".join(numbers)))
@@ -174,7 +174,7 @@ def _iter_score_clauses(profile: RankingProfile, words: QueryWords) -> Iterator[
         yield QueryParam("work_boost", SolrQuery("lucene", (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", works))))
 
 
-def _constant_score(param: QueryParam, score: float) -> SolrQuery:
+def constant_score(param: QueryParam, score: float) -> SolrQuery:
     """Build the query that matches as `param` does, each document with the same score.
 
     `{!v=$name}` means: the query in the parameter `name`. As `_query_:"..."^=10` it becomes a clause of the lucene

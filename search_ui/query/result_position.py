@@ -44,7 +44,7 @@ def find_position(search: SearchService, request: SearchRequest, doc_id: str) ->
     Sends the requests of up to ten results pages. Raises what `SolrBackend.select` raises.
     """
     plan = search.plan(request)
-    parts, filters = plan.words.content, plan.filters
+    parts, filters = plan.words.content, [*plan.filters, *plan.hidden_filters]
     part_clauses = [param.as_clause() for param in part_queries(plan.words)]
     filter_clauses = [_joined_clause(request_filter) for request_filter in filters]
     clauses = [*part_clauses, *filter_clauses]

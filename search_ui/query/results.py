@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from domain.curation import CurationAction
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT, PDF_FORMAT
 from domain.page_offsets import page_number_at, parse_page_offsets
 from search_ui.query.display_text import (
@@ -135,6 +136,7 @@ class Hit(ArticleSummary):
         page: Page of the file that contains the snippet, from 1; 0 if unknown.
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
+        is_recommended: An editor has pinned or raised it for the query.
     """
 
     snippet: Segments = ()
@@ -145,6 +147,7 @@ class Hit(ArticleSummary):
     page: int = 0
     by_meaning: bool = False
     paragraph: int = 0
+    is_recommended: bool = False
 
     @property
     def page_url(self) -> str:
@@ -292,6 +295,7 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
     highlights = answers.details.get("highlighting", {})
+    recommended_ids = plan.curation.ids(CurationAction.PIN, CurationAction.RAISE)
     for ranked_doc in documents(answers.hits):
         doc_id = get_text(ranked_doc, solr_fields.ID)
         if (doc := document_by_id.get(doc_id)) is None:
@@ -302,6 +306,7 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
             copies=copies_by_cluster.get(hit.cluster, 0),
             similar=similar_by_series.get(hit.series, 0),
             is_partial=plan.is_ranked and not is_full_match(ranked_doc),
+            is_recommended=doc_id in recommended_ids,
             picture=hit.picture if hit.picture in article_pictures else "",
             page=_page_number_of_passage(doc, _most_marked_passage(highlights.get(doc_id, {}))),
         )

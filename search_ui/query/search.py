@@ -18,6 +18,7 @@ from functools import partial
 
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
+from search_ui.query.curation import NO_CURATION, Curation
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.query_plan import MAX_KEYWORDS, QueryPlan
 from search_ui.query.query_words import Thesaurus, segment_query
@@ -135,9 +136,9 @@ class RankedHits:
 class SearchService:
     """The search of one site. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise.
 
-    `is_term` tells the terms that readers see. `get_vocabulary` returns the words for suggestions. Without
-    `has_snippets`, the hits have no highlighting, snippets, passages and counts of near-duplicates, which cost most of
-    the time of a long list.
+    `is_term` tells the terms that readers see. `get_vocabulary` returns the words for suggestions, `find_curation` the
+    rules of editors for a request. Without `has_snippets`, the hits have no highlighting, snippets, passages and counts
+    of near-duplicates, which cost most of the time of a long list.
     """
 
     solr: SolrBackend
@@ -150,6 +151,7 @@ class SearchService:
     get_vocabulary: Callable[[], Vocabulary] = Vocabulary
     index_state: IndexState = field(default_factory=IndexState)
     has_snippets: bool = True
+    find_curation: Callable[[SearchRequest], Curation] = lambda _: NO_CURATION
 
     def select(self, name: SolrRequest, params: Params) -> SolrResponse:
         """Send a request and log its time. See `SolrBackend.select`."""
@@ -164,7 +166,8 @@ class SearchService:
     def plan(self, request: SearchRequest) -> QueryPlan:
         """Segment the query of a request, with the published lexicon and, if ranked by, the base dictionary."""
         base = base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
-        return QueryPlan(request, segment_query(request, self.segmenter, base, self.thesaurus))
+        words = segment_query(request, self.segmenter, base, self.thesaurus)
+        return QueryPlan(request, words, curation=self.find_curation(request))
 
     def search(self, request: SearchRequest) -> tuple[QueryPlan, SearchPage]:
         """Execute a request with suggestions. If its query with operators is a title (`C++ -入门`), its plain words."""
@@ -292,6 +295,7 @@ class SearchService:
             match_count(lexical_response),
             plan.full_first,
             ANY_PART_FIELD if plan.match_any else LEXICAL_MATCH_FIELD,
+            plan.curation,
         )
         return RankedHits(candidates.page_response(0), candidates)
 

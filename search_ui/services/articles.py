@@ -16,6 +16,7 @@ from typing import Any
 
 from domain.article import ARTICLE_FIELDS
 from domain.batches import batched
+from domain.curation import CurationRule
 from domain.errors import SolrError
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segments, clean_text, split_highlights
@@ -109,7 +110,7 @@ class ArticleView:
     """The content of an article page.
 
     `same_series` are other versions and issues, without near-duplicates. `related` are other similar articles.
-    `explanation` is None if the request has no query.
+    `explanation` is None if the request has no query. `rule` is that of an editor for the query and the article.
     """
 
     article: ArticleDetails
@@ -117,6 +118,7 @@ class ArticleView:
     same_series: tuple[ArticleSummary, ...]
     copies: tuple[ArticleSummary, ...]
     explanation: RankExplanation | None
+    rule: CurationRule | None = None
 
 
 def is_doc_id(text: str) -> bool:
@@ -151,7 +153,7 @@ def explain_params(doc_id: str, plan: QueryPlan) -> Params:
     """Build the request for the score of one article and its explanation."""
     debug_params = [("debug", "results"), ("debug.explain.structured", "true")]
     return select_params(
-        plan.ranking, [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
+        plan.word_ranking, [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
     )
 
 
@@ -255,6 +257,7 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
         same_series=list_articles(series.result() if series else {}, search.settings),
         copies=list_articles(copies.result(), search.settings),
         explanation=_explain(search, doc_id, plan, explanation.result()) if explanation else None,
+        rule=plan.curation.rule_by_id.get(doc_id),
     )
 
 

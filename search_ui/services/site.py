@@ -8,9 +8,10 @@ from typing import Self
 from domain.term import Lexicon
 from search_ui.glossary import DefinedTermsCache, Glossary, GlossaryCache
 from search_ui.interfaces import SiteBackend
+from search_ui.query.curation import Curation, CurationCache, CurationRules
 from search_ui.query.display_text import clean_text
 from search_ui.query.search import IndexState, SearchService
-from search_ui.query.search_request import CursorCodec
+from search_ui.query.search_request import CursorCodec, SearchRequest
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.settings import SearchSettings
@@ -26,6 +27,7 @@ class SiteCaches:
     glossary: GlossaryCache = field(default_factory=GlossaryCache)
     defined_terms: DefinedTermsCache = field(default_factory=DefinedTermsCache)
     index_state: IndexState = field(default_factory=IndexState)
+    curation: CurationCache = field(default_factory=CurationCache)
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,16 @@ class SiteServices:
         return self.caches.glossary.get_glossary(self.lexicon, self.backend)
 
     @cached_property
+    def curation_rules(self) -> CurationRules:
+        """The rules of editors, the same throughout the request."""
+        return self.caches.curation.get_rules(self.backend.curation_revision, self.backend.curation_rules)
+
+    def find_curation(self, request: SearchRequest) -> Curation:
+        """Return the rules of editors that apply to a search."""
+        thesaurus = self.caches.vocabulary.get_thesaurus(self.lexicon)
+        return self.curation_rules.curate(request, thesaurus, self.clock())
+
+    @cached_property
     def search(self) -> SearchService:
         """The search service with the current settings."""
         return SearchService(
@@ -68,6 +80,7 @@ class SiteServices:
             lambda text: self.glossary.has_term(text),
             lambda: self.vocabulary,
             self.caches.index_state,
+            find_curation=self.find_curation,
         )
 
     def with_page_size(self, page_size: int) -> Self:

@@ -1,11 +1,11 @@
 """The published terms: what is known of each, and where the articles use it.
 
 The articles with a term are the full matches of a search for it, on every page and in the review, so each count
-equals the total of the search that it links to.
+equals the total of the search that it links to, unless editors have rules for that search.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from domain.rising_term import RisingTerm
 from domain.term import Lexicon
 from search_ui.glossary import GlossaryTerm
 from search_ui.local_dates import local_day
+from search_ui.query.curation import NO_CURATION
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.full_matches import ARTICLE_COUNT
@@ -110,8 +111,8 @@ class TermUsage:
 
 
 def term_articles_query(search: SearchService, text: str) -> SolrQuery:
-    """Build the query for the articles with a term: the full matches of `term_request`."""
-    return search.plan(term_request(text)).full_matches.as_clause()
+    """Build the query for the articles with a term: the full matches of `term_request`, without rules of editors."""
+    return replace(search.plan(term_request(text)), curation=NO_CURATION).full_matches.as_clause()
 
 
 def term_request(text: str, **filters: Any) -> SearchRequest:

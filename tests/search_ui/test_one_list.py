@@ -20,7 +20,7 @@ from search_ui.query.search_request import page_at
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
-from tests.site_fixture import BASE, NoQueryVectors, site_app
+from tests.site_fixture import BASE, MemorySite, NoQueryVectors, site_app
 from tests.solr_fixture import index_at
 
 MODEL, DIMENSIONS = "m", 256
@@ -59,11 +59,13 @@ def index(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     index.delete_all()
 
 
-def client_of(index: SolrIndex, page_size: int = 10, *, with_meaning: bool = True) -> FlaskClient:
+def client_of(
+    index: SolrIndex, page_size: int = 10, *, with_meaning: bool = True, site: MemorySite | None = None
+) -> FlaskClient:
     settings = SearchSettings(page_size=page_size, base_url="https://s.example/")
     vectors = QueryVectors() if with_meaning else NoQueryVectors()
     search: Any = SolrSearchClient(index.base_url, "one-list", timeout=120.0)
-    return site_app(search, settings=settings, query_vectors=vectors).test_client()
+    return site_app(search, site=site, settings=settings, query_vectors=vectors).test_client()
 
 
 def read_all(client: FlaskClient, query: str, **more: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

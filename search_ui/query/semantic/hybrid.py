@@ -15,11 +15,13 @@ reduced by the square of this share.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import pstdev
 from typing import Protocol
 
+from domain.curation import CurationAction
+from search_ui.query.curation import NO_CURATION, Curation
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import EXACT_TITLE_PARAM
 from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, is_partial, with_documents
@@ -90,18 +92,20 @@ class QueryVectors(Protocol):
 class Candidate:
     """A document of a fused list with the two summands of its score.
 
-    `is_semantic_only`: the document is not among the first lexical hits.
+    `is_semantic_only`: the document is not among the first lexical hits. `factor` is that of a rule of an editor.
     """
 
     doc: SolrDocument
     lexical_score: float
     semantic_score: float
     is_semantic_only: bool = False
+    factor: float = 1.0
 
     @property
     def score(self) -> float:
         """The score that the list is sorted by."""
-        return self.lexical_score + self.semantic_score
+        score = self.lexical_score + self.semantic_score
+        return score * self.factor if score > 0 else score / self.factor
 
     @property
     def semantic_share(self) -> float:
@@ -215,8 +219,11 @@ def fuse(
     cluster_count: int,
     full_first: bool = False,
     lexical_field: str = LEXICAL_MATCH_FIELD,
+    curation: Curation = NO_CURATION,
 ) -> FusedCandidates:
-    """Fuse the lexical and the vector response into one list. Documents whose title equals the query come first.
+    """Fuse the lexical and the vector response into one list.
+
+    Pinned documents come first, in the order of the lexical response, then documents whose title equals the query.
 
     Args:
         lexical_response: Lexical hits with `lexical_fields` and `full_match_field`, each cluster once.
@@ -227,18 +234,37 @@ def fuse(
         cluster_count: Total number of clusters that match lexically.
         full_first: All full matches come before all other documents.
         lexical_field: Field of the vector response that says whether a document is one of the lexical matches.
+        curation: The rules of editors, with which the lexical response is ranked.
     """
     lexical_docs, neighbours = first_by_cluster(lexical_response), first_by_cluster(vector_response)
-    coverage = _vector_coverage(lexical_docs.values(), vector)
-    vector_docs = dict(islice(neighbours.items(), round(coverage * len(neighbours))))
-    exact_titles = {cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
-    candidate_by_cluster = _score_candidates(
-        lexical_docs, vector_docs, exact_titles, vector, weight * coverage**COVERAGE_EXPONENT
-    )
-    ranked_clusters = _rank_candidates(candidate_by_cluster, lexical_docs, exact_titles)
+    pinned_ids = curation.ids(CurationAction.PIN)
+    pinned = {
+        cluster: Candidate(doc, 0.0, 0.0)
+        for cluster, doc in lexical_docs.items()
+        if str(doc[solr_fields.ID]) in pinned_ids
+    }
+    # The rules change the fused score, so they must not change the scale of the lexical one.
+    scored_docs: dict[str, SolrDocument] = {
+        cluster: {**doc, "score": float(doc["score"]) % FULL_MATCH_SCORE / _score_factor(doc, curation)}
+        for cluster, doc in lexical_docs.items()
+        if cluster not in pinned
+    }
+    coverage = _vector_coverage(scored_docs.values(), vector)
+    nearest = islice(neighbours.items(), round(coverage * len(neighbours)))
+    vector_docs = {cluster: doc for cluster, doc in nearest if cluster not in pinned}
+    exact_titles = {cluster for cluster, doc in scored_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
+    candidate_by_cluster = {
+        cluster: replace(candidate, factor=_score_factor(candidate.doc, curation))
+        for cluster, candidate in _score_candidates(
+            scored_docs, vector_docs, exact_titles, vector, weight * coverage**COVERAGE_EXPONENT
+        ).items()
+    }
+    lowered = {cluster for cluster, candidate in candidate_by_cluster.items() if candidate.factor < 1}
+    ranked_clusters = _rank_candidates(candidate_by_cluster, scored_docs, exact_titles - lowered)
     if full_first:
         ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
-    ranked_clusters = ranked_clusters[:limit]
+    candidate_by_cluster |= pinned
+    ranked_clusters = [*pinned, *ranked_clusters][:limit]
     # Also those behind the first lexical hits.
     lexical_clusters = {cluster for cluster, doc in neighbours.items() if float(doc.get(lexical_field, 0.0)) > 0}
     lexical_clusters.update(lexical_docs)
@@ -321,6 +347,10 @@ def _vector_coverage(docs: Iterable[SolrDocument], vector: QueryVector) -> float
     """Return the share of the documents of the model's languages that have a vector; 1 if there are none."""
     embeddable = [_has_vector(doc) for doc in docs if _has_vector(doc) or vector.should_have_vector(doc)]
     return sum(embeddable) / len(embeddable) if embeddable else 1.0
+
+
+def _score_factor(doc: SolrDocument, curation: Curation) -> float:
+    return curation.score_factor(str(doc[solr_fields.ID]))
 
 
 def _has_vector(doc: SolrDocument) -> bool:
