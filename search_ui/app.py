@@ -20,6 +20,7 @@ from search_ui.accounts import init_accounts
 from search_ui.admin import (
     account_views,
     alert_views,
+    curation_views,
     history_views,
     operation_views,
     page_views,
@@ -85,6 +86,7 @@ _BLUEPRINTS = (
     account_views.blueprint,
     token_views.blueprint,
     takedown_views.blueprint,
+    curation_views.blueprint,
     site_views.blueprint,
     run_views.blueprint,
     run_control_views.blueprint,

@@ -11,3 +11,8 @@ def local_day(seconds: float) -> date:
 def format_day(seconds: float) -> str:
     """Return the day of a time in epoch seconds as `2026-11-28`."""
     return local_day(seconds).isoformat()
+
+
+def last_day(end: float | None) -> str:
+    """Return the last day before a time in epoch seconds, "" for None."""
+    return "" if end is None else format_day(end - 1)

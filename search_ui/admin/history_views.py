@@ -67,17 +67,17 @@ def can_undo_entry(entry: HistoryEntry) -> bool:
 def _requested_filter() -> HistoryFilter:
     """Return the filter of the request. Invalid parts are ignored."""
     source, _, name = request.args.get("kind", "")[:MAX_NAME_CHARS].partition(".")
-    last_day = _parse_day(request.args.get("to", ""))
+    last_day = parse_day(request.args.get("to", ""))
     return HistoryFilter(
         account=request.args.get("account", "")[:MAX_NAME_CHARS] or None,
         is_review=source == "review" if name else None,
         name=name or None,
-        since=_day_start(_parse_day(request.args.get("from", ""))),
+        since=_day_start(parse_day(request.args.get("from", ""))),
         until=_day_start(last_day + timedelta(days=1) if last_day else None),
     )
 
 
-def _parse_day(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     """Parse `2016-05-09`; None if the text is no date that the server can represent."""
     with suppress(ValueError):
         day = date.fromisoformat(text)

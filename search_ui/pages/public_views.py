@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from domain.curation import CurationAction
 from domain.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
 from search_ui.accounts import allow_developer_tools
@@ -26,7 +27,7 @@ from search_ui.context import (
     wants_json,
 )
 from search_ui.glossary import GlossaryTerm
-from search_ui.local_dates import local_day
+from search_ui.local_dates import last_day, local_day
 from search_ui.pages.active_filters import active_filters, facet_label, language_name
 from search_ui.pages.click_tracking import log_search
 from search_ui.pages.story import is_story_id, parse_story, story_params
@@ -151,6 +152,9 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
         "export_link": _export_url,
         "coins": lambda hit: to_coins(api.build_current_reference(hit)),
         "diagnosis_link": lambda asked: search_url("admin.page_diagnosis", asked.with_changes()),
+        "curation": plan.curation,
+        "curation_actions": list(CurationAction),
+        "last_day": last_day,
         "chips": active_filters(search_request),
         "value_label": facet_label,
         "filter_names": DISPLAY_ORDER,

@@ -466,6 +466,7 @@ PAGES = {
     **{f"/admin/accounts{page}": set() for page in ("", "/account", "/password")},
     "/admin/alerts": {Role.REPORTS},
     "/admin/connect": set(Role),
+    **{f"/admin/curation{page}": {Role.EDITOR} for page in ("", "/rule")},
     "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
@@ -508,6 +509,7 @@ OWN = {
 ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
     **{("GET", address): frozenset(roles) for address, roles in PAGES.items()},
     **{("POST", address): frozenset({Role.REVIEWER}) for address in REVIEW},
+    ("POST", "/admin/curation/rule"): frozenset({Role.EDITOR}),
     **{("POST", address): frozenset[Role]() for address in OPERATION},
     **{("POST", address): frozenset(Role) for address in OWN},
 }
@@ -563,7 +565,7 @@ def test_nobody_is_shown_a_way_that_is_closed_to_them(role: Role) -> None:
     sign_in(client, "someone")
     links = [str(link["href"]) for link in BeautifulSoup(client.get("/admin/").text, "lxml").select(".areas a")]
     assert [client.get(link).status_code for link in links] == [200] * len(links)
-    assert "/admin/account" in links and ("/admin/sites" in links) == (role is not Role.REVIEWER)
+    assert "/admin/account" in links and ("/admin/sites" in links) == (role in (Role.REPORTS, Role.OPERATOR))
 
 
 def test_signed_in_pages_are_kept_by_no_cache() -> None:
