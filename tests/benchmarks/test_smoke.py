@@ -21,7 +21,7 @@ from domain.errors import PlumblineError
 FOLDER = Path(results.__file__).parent
 BENCHMARKS = (
     *("conformance", "crawl", "documents", "extract", "findable"),
-    *("focus", "glossary", "papers", "search", "speed", "terms"),
+    *("focus", "glossary", "papers", "readers", "search", "speed", "terms"),
 )
 
 
