@@ -67,6 +67,8 @@ def with_article_fields(document: JsonDict, article_fields: Mapping[str, Article
             section = next(each for each in parameters if each.get("name") == "section")
             description = f"Only these values of `{name}`; can be repeated."
             parameters.append({**section, "name": article_field.parameter, "description": description})
+            excluding = f"None of these values of `{name}`; can be repeated."
+            parameters.append({**section, "name": f"-{article_field.parameter}", "description": excluding})
         if article_field.is_detail and name not in article_schema["properties"]:
             article_schema["properties"][name] = {"type": "string"}
             article_schema["required"].append(name)

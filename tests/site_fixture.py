@@ -164,6 +164,8 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if doc[solr_fields.CLUSTER_ID] in named.get("listed", "").split(","):
         return False
     parts_needed = any if "any_part" in named else all
+    if doc[solr_fields.SITE] in named.get("not_sites", "").split("\x1f"):
+        return False
     return doc[solr_fields.SITE] in sites and parts_needed(part in held for part in text.replace("\u200b", "").split())
 
 

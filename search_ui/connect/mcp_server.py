@@ -62,6 +62,7 @@ _FILTERS = {
     "type": _text("news, report, paper …"),
     "language": _text("ISO 639, e.g. zh"),
     "term": _text("domain term in the article"),
+    **{f"-{name}": _text(f"not this {name}") for name in ("site", "type", "language", "term")},
     "from": _text("first date: 2016, 2016-05 or 2016-05-09"),
     "to": _text("last date"),
     "sort": {"type": "string", "enum": ["relevance", "date", "oldest"]},

@@ -21,6 +21,7 @@ class ActiveFilter:
     kind: str
     label: str
     request_without: SearchRequest
+    is_excluded: bool = False
 
 
 def active_filters(request: SearchRequest) -> list[ActiveFilter]:
@@ -37,6 +38,9 @@ def active_filters(request: SearchRequest) -> list[ActiveFilter]:
             )
             for value in getattr(request, name)
         ]
+    for name, value in _excluded_values(request):
+        without = request.with_exclusion_toggled(name, value)
+        chips.append(ActiveFilter(translate("not"), facet_label(name, value), without, is_excluded=True))
     if request.since or request.until:
         without = request.with_changes(since="", until="")
         chips.append(ActiveFilter(translate("Date"), date_label(request), without))
@@ -45,6 +49,11 @@ def active_filters(request: SearchRequest) -> list[ActiveFilter]:
         if request.cluster
         else []
     )
+
+
+def _excluded_values(request: SearchRequest) -> list[tuple[str, str]]:
+    """Return the filter and the value of each exclusion."""
+    return [(name, value) for name in PARAM_BY_FILTER for value in getattr(request.excluded, name)]
 
 
 def date_label(request: SearchRequest) -> str:
@@ -91,7 +100,9 @@ def filter_label(request: SearchRequest, request_filter: RequestFilter) -> str:
         return translate("Duplicates of one document")
     if name == "date":
         return translate("{label}: {value}", label=translate("Date"), value=date_label(request))
-    parameter = PARAM_BY_FILTER[name]
-    kind = translate_code("field", parameter)
+    if name == "excluded":
+        labels = [facet_label(*excluded) for excluded in _excluded_values(request)]
+        return translate("{label}: {value}", label=translate("not"), value=translate(", ").join(labels))
+    kind = translate_code("field", PARAM_BY_FILTER[name])
     values = translate(", ").join(facet_label(name, value) for value in getattr(request, name))
     return translate("{label}: {value}", label=kind, value=values)

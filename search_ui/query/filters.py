@@ -118,7 +118,7 @@ def _to_ascii_host(raw_query: str) -> str:
 def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     """Build the filters chosen beside the results.
 
-    Documents match any selected site, section etc., and all selected terms.
+    Documents match any selected site, section etc., all selected terms, and no excluded value.
     """
     multi_value_filters = (
         (PARAM_BY_FILTER[name], query_fields, getattr(request, name), name)
@@ -136,6 +136,13 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     if request.since or request.until:
         published = _published_between("date", *request.date_range())
         filters.append(RequestFilter("date", (published,), request_field="date"))
+    excluding_queries = tuple(
+        _excluding(f"not_{name}", SolrQuery.terms(query_fields, f"not_{name}", values))
+        for name, query_fields in SOLR_FIELD_BY_FILTER.items()
+        if (values := getattr(request.excluded, name))
+    )
+    if excluding_queries:
+        filters.append(RequestFilter("excluded", excluding_queries, request_field="excluded"))
     return filters
 
 

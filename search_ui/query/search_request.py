@@ -88,9 +88,11 @@ class SortOrder(StrEnum):
 class SearchRequest(FilterFields[str]):
     """The request for one results page.
 
-    Documents match that have any of the selected values of a filter (`FilterFields`), and all selected terms.
+    Documents match that have any of the selected values of a filter (`FilterFields`), all selected terms, and no
+    excluded value.
 
     Attributes:
+        excluded: The excluded values of each filter. Their URL parameters begin with `-`, as in `-site=a.example`.
         raw_query: The query as it was sent, without what exceeds `SearchSettings.longest_query`.
         text: The normalized query; "" if it contains nothing searchable.
         cursor: Signed start of a page behind the numbered ones (`CursorCodec`).
@@ -99,6 +101,7 @@ class SearchRequest(FilterFields[str]):
         until: Last year, month or day, inclusive, or "".
     """
 
+    excluded: FilterFields[str] = FilterFields()
     raw_query: str = ""
     text: str = ""
     page: int = 1
@@ -141,30 +144,43 @@ class SearchRequest(FilterFields[str]):
 
     def active_filter_params(self) -> tuple[str, ...]:
         """Return the URL parameters of the active filters."""
-        values_by_param = {parameter: getattr(self, name) for name, parameter in PARAM_BY_FILTER.items()}
-        values_by_param |= {"cluster": self.cluster, "from": self.since, "to": self.until}
-        return tuple(name for name, values in values_by_param.items() if values)
+        further_filters = [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
+        return tuple(dict.fromkeys(name for name, value in [*self._filter_params(), *further_filters] if value))
+
+    def _filter_params(self) -> list[tuple[str, str]]:
+        selected = [(param, value) for name, param in PARAM_BY_FILTER.items() for value in getattr(self, name)]
+        return selected + [
+            (f"-{param}", value) for name, param in PARAM_BY_FILTER.items() for value in getattr(self.excluded, name)
+        ]
 
     def without_filters(self) -> Self:
         """Return the request without its filters."""
         empty_filters: dict[str, Any] = dict.fromkeys(PARAM_BY_FILTER, ())
-        return replace(self, **empty_filters, cluster="", since="", until="")
+        return replace(self, **empty_filters, excluded=FilterFields(), cluster="", since="", until="")
 
     def with_changes(self, **changes: object) -> Self:
         """Return the request with changed fields. It starts at the first page unless a page is given."""
         return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
     def with_toggled(self, name: str, value: str) -> Self:
-        """Return the request with `value` added to or removed from the filter `name` (a key of `PARAM_BY_FILTER`)."""
-        selected_values: tuple[str, ...] = getattr(self, name)
-        remaining = tuple(other for other in selected_values if other != value)
-        return self.with_changes(**{name: remaining if value in selected_values else (*selected_values, value)})
+        """Return the request with `value` added to or removed from the filter `name` (a key of `PARAM_BY_FILTER`).
+
+        A value that is added is no longer excluded.
+        """
+        selected, excluded = _toggle(value, getattr(self, name), getattr(self.excluded, name))
+        return self.with_changes(**{name: selected, "excluded": replace(self.excluded, **{name: excluded})})
+
+    def with_exclusion_toggled(self, name: str, value: str) -> Self:
+        """Return the request with `value` added to or removed from the excluded values of the filter `name`.
+
+        A value that is excluded is no longer selected.
+        """
+        excluded, selected = _toggle(value, getattr(self.excluded, name), getattr(self, name))
+        return self.with_changes(**{name: selected, "excluded": replace(self.excluded, **{name: excluded})})
 
     def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """Return the request as URL parameters, without defaults."""
-        pairs = [("q", self.raw_query)]
-        for name, parameter in PARAM_BY_FILTER.items():
-            pairs += [(parameter, value) for value in getattr(self, name)]
+        pairs = [("q", self.raw_query), *self._filter_params()]
         pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
         pairs += [("sort", self.sort)] if self.sort is not SortOrder.RELEVANCE else []
         pairs += [("profile", self.profile)] if self.profile != settings.profile else []
@@ -213,7 +229,8 @@ def parse_valid_parameters(
         text=normalize_query(raw_query, settings.longest_query),
         page=parse("page", lambda text: _parse_page(text, settings), 1),
         cursor=arguments.get("cursor", ""),
-        **{name: _clean_values(arguments.getlist(parameter)) for name, parameter in PARAM_BY_FILTER.items()},
+        **_parse_filters(arguments),
+        excluded=FilterFields(**_parse_filters(arguments, "-")),
         cluster=arguments.get("cluster", "")[:MAX_VALUE_CHARS],
         since=parse("from", _parse_date_filter, ""),
         until=parse("to", _parse_date_filter, ""),
@@ -236,6 +253,19 @@ def last_page(settings: SearchSettings) -> int:
 def last_numbered_page(settings: SearchSettings) -> int:
     """Return the last page that can be requested by number."""
     return min(count_numbered_pages(RANKED_HITS, settings.page_size), last_page(settings))
+
+
+def _toggle(
+    value: str, values: Sequence[str], opposite_values: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return `values` with `value` added or removed, and `opposite_values` without it if it was added."""
+    if value in values:
+        return tuple(each for each in values if each != value), tuple(opposite_values)
+    return (*values, value), tuple(each for each in opposite_values if each != value)
+
+
+def _parse_filters(arguments: MultiDict[str, str], sign: str = "") -> dict[str, tuple[str, ...]]:
+    return {name: _clean_values(arguments.getlist(sign + parameter)) for name, parameter in PARAM_BY_FILTER.items()}
 
 
 def _clean_values(values: Sequence[str]) -> tuple[str, ...]:

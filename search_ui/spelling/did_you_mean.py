@@ -18,7 +18,7 @@ from search_ui.query.filters import RequestFilter
 from search_ui.query.full_matches import all_parts_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.query_plan import QueryPlan
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.search_request import PARAM_BY_FILTER, FilterFields, SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import NO_FACETS, Facets, QueryParam, SolrQuery, whole_index_facet
 from search_ui.spelling.corrections import Correction, correct_query, find_corrections
@@ -179,6 +179,7 @@ def _single_word_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
 
 _FIELDS_TO_RESET: Mapping[str, Mapping[str, object]] = {
     **{name: {name: ()} for name in PARAM_BY_FILTER},
+    "excluded": {"excluded": FilterFields()},
     "cluster": {"cluster": ""},
     "date": {"since": "", "until": ""},
     "sort": {"sort": SortOrder.RELEVANCE},

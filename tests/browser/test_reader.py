@@ -111,7 +111,7 @@ def test_a_site_narrows_the_results_and_the_address_says_so(visit: Visit) -> Non
     page = visit()
     page.goto(RESULTS)
     everything = number(page.locator("#total"))
-    site = page.locator("#sites a").last
+    site = page.locator("#sites .toggle").last
     name, expected = site.locator("bdi").inner_text(), number(site.locator(".count"))
     follow(site)
     expect(page.locator("#sites a[aria-current]")).to_have_count(1)

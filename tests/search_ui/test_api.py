@@ -101,6 +101,7 @@ def test_every_parameter_of_a_search_is_described() -> None:
     assert described == {
         "q", "site", "section", "language", "author", "type", "filetype", "term", "cluster", "from", "to", "sort",
         "profile", "page", "cursor", "format", "related",
+        "-site", "-section", "-language", "-author", "-type", "-filetype", "-term",
     }  # fmt: skip
     named = DESCRIPTION["components"]["schemas"]["Explanation"]["properties"]["parts"]["items"]
     assert set(named["properties"]["part"]["enum"]) == set(PART_NAMES)
@@ -159,7 +160,7 @@ def test_a_declared_field_is_described() -> None:
     for schema, name in ((schemas["Article"], "licence"), (schemas["Results"]["properties"]["facets"], "licences")):
         assert name in schema["properties"] and name in schema["required"]
     names = [one.get("name") for one in document["paths"]["/search"]["get"]["parameters"]]
-    assert names.count("licence") == names.count("section") == 1
+    assert names.count("licence") == names.count("-licence") == names.count("section") == 1
 
 
 def test_every_declared_filter_has_its_fields_and_labels() -> None:

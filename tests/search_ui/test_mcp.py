@@ -80,6 +80,11 @@ def test_results_have_citations_and_lead_to_the_next_page() -> None:
     assert {hit["site"] for hit in filtered["results"]} == {"s1.example"}
 
 
+def test_a_site_is_excluded() -> None:
+    answer, is_error = call("search", query="页岩气", **{"-site": "s1.example"})
+    assert not is_error and {result["site"] for result in answer["results"]} == {"s0.example"}
+
+
 def test_answers_stay_within_the_budget() -> None:
     long = [document(n, "页" * 500, BODY, site="a" * 250) | {"url": f"https://a.test/{'b' * 900}"} for n in range(9)]
     answer, _ = call("search", caller=client(FakeSearch(long)), query="页" * 100)

@@ -123,7 +123,7 @@ def test_page_numbers(present: int, last: int, numbers: list[int]) -> None:
 def test_a_site_is_chosen_and_dropped_again() -> None:
     client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
     page = soup(client.get("/search?q=页岩气"))
-    chosen = soup(client.get(page.select("#sites a")[1]["href"]))
+    chosen = soup(client.get(page.select("#sites .toggle")[1]["href"]))
     assert "12 条结果" in chosen.select_one("#total").text
     assert chosen.select_one("#sites a[aria-current=true] bdi").text == "s1.example"
     dropped = soup(client.get(chosen.select_one("#sites a[aria-current=true]")["href"]))
@@ -298,10 +298,10 @@ def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     ]
     client = site_app(FakeSearch(authors)).test_client()
     page = soup(client.get("/search?q=页岩气&lang=en"))
-    assert len(page.select("#sites > ul a")) == 8 and len(page.select("#sites details a")) == 4
+    assert len(page.select("#sites > ul .toggle")) == 8 and len(page.select("#sites details .toggle")) == 4
     assert "4 more" in page.select_one("#sites summary").text
     assert [bdi.text for bdi in page.select("#languages bdi")] == ["Chinese", "English"]
-    assert len(page.select("#authors a")) == 3
+    assert len(page.select("#authors .toggle")) == 3
     assert page.select("#types, #sections") == []  # nothing to choose from
     narrowed = soup(client.get(page.select_one("#authors a")["href"]))
     assert "作者0" in narrowed.select_one("#narrowed").text

@@ -223,3 +223,20 @@ def test_words_are_looked_for_simplified() -> None:
 
 def test_the_setting_names_all_profiles() -> None:
     assert tuple(PROFILES) == PROFILE_NAMES
+
+
+def test_values_are_excluded_by_a_parameter_of_their_own() -> None:
+    asked = ask(("q", "a"), ("site", "a.example"), ("-site", "b.example"), ("-section", "-x"), ("section", "-y"))
+    assert (asked.excluded.sites, asked.excluded.sections, asked.sections) == (("b.example",), ("-x",), ("-y",))
+    pairs = asked.to_url_params(SETTINGS)
+    assert pairs == [("q", "a"), ("site", "a.example"), ("section", "-y"), ("-site", "b.example"), ("-section", "-x")]
+    assert ask(*pairs) == asked and asked.is_filtered() and not asked.without_filters().is_filtered()
+    assert asked.active_filter_params() == ("site", "section", "-site", "-section")
+
+
+def test_a_value_is_selected_or_excluded_but_never_both() -> None:
+    excluded = ask(("q", "a"), ("site", "a.example"), ("page", "2")).with_exclusion_toggled("sites", "a.example")
+    assert (excluded.sites, excluded.excluded.sites, excluded.page) == ((), ("a.example",), 1)
+    selected = excluded.with_toggled("sites", "a.example")
+    assert (selected.sites, selected.excluded.sites) == (("a.example",), ())
+    assert excluded.with_exclusion_toggled("sites", "a.example").excluded.sites == ()
