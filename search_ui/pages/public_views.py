@@ -43,6 +43,7 @@ from search_ui.query.search_request import (
     parse_search_request,
     parse_valid_parameters,
 )
+from search_ui.query.semantic.answer_types import expected_answer
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_requests import document_params, site_counts_params
 from search_ui.services.articles import is_doc_id, load_article
@@ -147,6 +148,7 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
         "term_card": term,
         "term_definitions": current_site().backend.public_definitions([term.text])[term.text] if term else (),
         "link": partial(search_url, "public.search"),
+        "values_link": _filter_values_url,
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,
         "export_link": _export_url,
@@ -168,9 +170,20 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
 
 
 def _find_searched_term(request: SearchRequest) -> GlossaryTerm | None:
-    """Return the published term that is the whole query; None on later pages and with operators."""
-    is_plain_query = request.text and request.page == 1 and not request.cursor and not request.parsed_query.conditions
-    return current_services().glossary.find(request.text) if is_plain_query else None
+    """Return the published term that is the whole query, or whose definition it asks for (`LNG是什么`).
+
+    Returns None on later pages and with operators.
+    """
+    if not request.text or request.page > 1 or request.cursor or request.parsed_query.conditions:
+        return None
+    glossary = current_services().glossary
+    return glossary.find(request.text) or glossary.find(expected_answer(request.text).term)
+
+
+def _filter_values_url(request: SearchRequest, name: str) -> str:
+    """Return the URL of the page with all values of a filter."""
+    params = urlencode(request.to_url_params(current_site().settings))
+    return f"{url_for('filter_values.show_values', name=name)}?{params}"
 
 
 FEED_KINDS = ("atom", "rss")
@@ -311,8 +324,8 @@ def _run_status() -> dict[str, str | None] | None:
 
 
 _DISALLOWED_PATHS = (
-    "search", "article", "bookmarks", "follow", "story", "compare", "feed", "picture", "suggest", "api", "admin",
-    "metrics",
+    "search", "filter", "article", "bookmarks", "follow", "story", "compare", "feed", "picture", "suggest", "api",
+    "admin", "metrics",
 )  # fmt: skip
 _ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DISALLOWED_PATHS)
 

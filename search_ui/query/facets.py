@@ -49,6 +49,9 @@ def build_facet(
         labelled_counts = _select_characteristic_terms(response, labelled_counts, selected_values)
     else:
         labelled_counts.sort(key=lambda labelled_count: -labelled_count[2])
+        labelled_counts = [
+            row for n, row in enumerate(labelled_counts) if n < MAX_FACET_VALUES or row[0] in selected_values
+        ]
     return build_facets(labelled_counts, frozenset(selected_values))
 
 
@@ -67,6 +70,11 @@ def _select_characteristic_terms(
         labelled_counts, key=lambda row: (row[2] < 2, -relatedness_by_term.get(row[0], 0.0), -row[2])
     )
     return [row for n, row in enumerate(sorted_counts) if n < MAX_FACET_VALUES or row[0] in selected_terms]
+
+
+def has_more_values(response: SolrResponse, name: str) -> bool:
+    """Return True if a facet has more values than `build_facet` returns."""
+    return len(buckets(response, name)) > MAX_FACET_VALUES
 
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:

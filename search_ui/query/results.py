@@ -23,7 +23,7 @@ from search_ui.query.display_text import (
     truncate_segments,
     url_file_name,
 )
-from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts
+from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts, has_more_values
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.search_request import (
     FILTER_NAMES,
@@ -190,6 +190,7 @@ class SearchPage(FilterFields[Facet]):
         is_corrected: The page shows the results of the corrected spelling.
         is_title: The query has operators and is the title of a document.
         quotations: Quotations that answer a question; () if there is no answer.
+        incomplete_filters: The filters with more values than the page lists.
     """
 
     total: int = 0
@@ -208,6 +209,7 @@ class SearchPage(FilterFields[Facet]):
     is_title: bool = False
     quotations: tuple[Quotation, ...] = ()
     dates: tuple[Facet, ...] = ()
+    incomplete_filters: tuple[str, ...] = ()
 
     @property
     def full_matches(self) -> tuple[Hit, ...]:
@@ -256,6 +258,7 @@ def build_search_page(answers: SearchResponses, plan: QueryPlan, settings: Searc
         hits=tuple(_iter_hits(answers, plan, settings)),
         **{name: build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=build_date_facets(count_response, request),
+        incomplete_filters=tuple(name for name in FILTER_NAMES if has_more_values(count_response, name)),
     )
 
 

@@ -74,6 +74,7 @@ from search_ui.query.solr_requests import (
     cursor_start_params,
     details_params,
     display_fields_params,
+    facet_values_params,
     hits_params,
     parse_index_counts,
 )
@@ -97,6 +98,7 @@ class SolrRequest(StrEnum):
     WORKS = "works"  # only if the index has works (documents in several parts)
     HITS = "hits"  # twice if Solr has to collapse near-duplicates
     CURSOR_START = "cursor_start"  # only on the last numbered page, without vectors
+    FACET_VALUES = "facet_values"  # only on the page with all values of a filter
     DETAILS = "details"  # display fields, highlighting, counts of near-duplicates, bodies for files, meaning, answers
 
 
@@ -243,6 +245,18 @@ class SearchService:
         suggestions = tuple(suggestion_search.suggestions(responses.details)) if suggestion_search else ()
         cursor = self._next_cursor(plan, ranked_hits, span)
         return replace(page, quotations=quotations, suggestions=suggestions, cursor=cursor)
+
+    def count_values(self, request: SearchRequest, name: str, limit: int) -> SolrResponse:
+        """Return the response with the most frequent values of the filter `name` in the results of a request.
+
+        The counts are those of the results page: without a full match, of the documents with a content word.
+        """
+        plan = self.plan(request)
+        response = self.select(SolrRequest.FACET_VALUES, facet_values_params(plan, name, limit))
+        if plan.is_ranked and plan.words.content and not match_count(response):
+            params = facet_values_params(replace(plan, match_any=True), name, limit)
+            response = self.select(SolrRequest.FACET_VALUES, params)
+        return self._drop_words(response, request.terms)
 
     def _drop_words(self, response: SolrResponse, selected_terms: Collection[str]) -> SolrResponse:
         """Return a response to COUNT whose facet of terms has only published and selected ones."""

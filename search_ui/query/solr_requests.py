@@ -277,13 +277,22 @@ def count_params(plan: QueryPlan, more_facets: Facets = NO_FACETS) -> Params:
     return select_params(MATCH_ALL, _counted_filters(plan), facets=facets, extra_params=extra_params)
 
 
+def facet_values_params(plan: QueryPlan, name: str, limit: int) -> Params:
+    """Build the request for up to `limit` values of the filter `name` with their counts, most frequent first."""
+    count = "unique(id)" if plan.request.cluster else ARTICLE_COUNT
+    facet = values_facet(SOLR_FIELD_BY_FILTER[name], limit, count)
+    if name != "terms":
+        facet["domain"] = {"excludeTags": PARAM_BY_FILTER[name]}
+    return select_params(MATCH_ALL, _counted_filters(plan), facets={name: facet})
+
+
 def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return the number of documents in the index, and of those that are parts of works; None if they are missing."""
     index = count_response.get("facets", {}).get("index", {})
     return index.get("count"), index.get("work_parts", {}).get("count")
 
 
-MAX_FACET_VALUES = 24
+MAX_FACET_VALUES = 24  # one more is requested, to know whether there are more
 MAX_TERM_CANDIDATES = 120  # most frequent terms of the results, from which the page selects the characteristic ones
 MAX_SITE_FACETS = 200  # sites whose boilerplate values are detected
 TOP_SITE_SUBFACET = {"of": terms_facet(solr_fields.SITE, 1)}
@@ -304,10 +313,10 @@ def _search_facets(request: SearchRequest) -> dict[str, object]:
             counts = {"n": count, "relatedness": "relatedness($results,$whole_index)"}
             facets[name] = terms_facet(field, MAX_TERM_CANDIDATES, facet=counts)
         elif name in FILTERS_WITH_SITE_VALUES:
-            facets[name] = {**values_facet(field, MAX_FACET_VALUES, count, **TOP_SITE_SUBFACET), "domain": domain}
+            facets[name] = {**values_facet(field, MAX_FACET_VALUES + 1, count, **TOP_SITE_SUBFACET), "domain": domain}
             facets[f"{name}_of_sites"] = terms_facet(solr_fields.SITE, MAX_SITE_FACETS, domain=domain)
         else:
-            facets[name] = {**values_facet(field, MAX_FACET_VALUES, count), "domain": domain}
+            facets[name] = {**values_facet(field, MAX_FACET_VALUES + 1, count), "domain": domain}
     index = whole_index_facet(MATCH_ALL.to_syntax(), work_parts={"type": "query", "q": WORK_PARTS_QUERY})
     return {**facets, "dates": _dates_facet(request, count), "index": index}
 

@@ -97,3 +97,72 @@ def test_without_a_result_the_exclusion_can_be_dropped(reader: FlaskClient) -> N
     page = page_at(reader, f"/search?q={QUERY}&lang=en&" + "&".join(f"-site={site}" for site in SITES))
     offers = {link.text: link["href"] for link in page.select("#offers a")}
     assert "-site" not in offers["With what is excluded"]
+
+
+# -- all values of a filter
+
+
+@pytest.mark.parametrize(("language", "more"), [("en", "More Author"), ("zh", "更多 作者")])
+def test_a_facet_with_more_values_than_shown_leads_to_all_of_them(
+    reader: FlaskClient, language: str, more: str
+) -> None:
+    page = page_at(reader, "/search", q=QUERY, lang=language)
+    assert page.select_one("#sites .all-of") is None
+    link = page.select_one("#authors .all-of a")
+    assert link.text == more and link["href"].startswith("/filter/authors?q=")
+    assert len(page.select("#authors .toggle")) == 24
+    opened = page_at(reader, link["href"])
+    assert len(opened.select("#authors .toggle")) == 40 and "40" in opened.select_one("#value-count").text
+    assert opened.select_one("meta[name=robots]")["content"] == "noindex"
+    for author, count in (("作者00", 2), ("作者39", 1)):
+        row = rows(opened, "authors")[author]
+        assert row.select_one(".count").text == str(count)
+        assert shown_total(page_at(reader, row.a["href"])).split()[0] == str(count)
+        assert str(48 - count) in shown_total(page_at(reader, row.select_one(".exclude")["href"]))
+
+
+def test_values_are_found_by_a_part_of_them_within_the_search(reader: FlaskClient) -> None:
+    opened = page_at(reader, "/filter/authors", q=QUERY, section="国际", contains="作者1", lang="en")
+    assert set(rows(opened, "authors")) == {"作者11", "作者13", "作者15", "作者17", "作者19"}
+    form = opened.select_one("#value-filter")
+    assert {field["name"] for field in form.select("input")} == {"q", "section", "contains"}
+    assert page_at(reader, "/filter/authors", q=QUERY, contains="zz").select("#authors li") == []
+
+
+def test_a_selected_value_is_taken_back_on_the_page_of_all_values(reader: FlaskClient) -> None:
+    opened = page_at(reader, "/filter/sites", q=QUERY, site="a.example")
+    assert len(opened.select("#sites .toggle")) == 4
+    chosen = opened.select_one("#sites a[aria-current=true]")
+    assert "site=" not in chosen["href"]
+
+
+def test_all_terms_are_those_that_readers_see(reader: FlaskClient) -> None:
+    assert set(rows(page_at(reader, "/filter/terms", q=QUERY), "terms")) == {QUERY, "水力压裂"}
+
+
+def test_an_unknown_filter_and_a_bad_search_are_reported(reader: FlaskClient) -> None:
+    assert reader.get(f"/filter/url?q={QUERY}").status_code == 404
+    response = reader.get(f"/filter/sites?q={QUERY}&from=x&lang=en")
+    assert response.status_code == 400 and "Invalid date" in response.text
+
+
+# -- partial matches
+
+
+def test_partial_matches_have_facets_whose_counts_are_right(reader: FlaskClient) -> None:
+    query = "页岩气 量子计算机"
+    whole = reader.get("/api/v1/search", query_string={"q": query}).json
+    page = page_at(reader, "/search", q=query, lang="en")
+    assert "No article contains all words; 48 articles contain some of them." in shown_total(page)
+    facets = whole["facets"]
+    assert {value["value"]: value["count"] for value in facets["sites"]} == dict.fromkeys(SITES, 12)
+    for name, row in [*rows(page, "sites").items(), *rows(page, "sections").items()]:
+        narrowed = page_at(reader, row.a["href"])
+        assert f"; {row.select_one('.count').text} articles contain" in shown_total(narrowed), name
+        assert f"; {48 - int(row.select_one('.count').text)} articles" in shown_total(
+            page_at(reader, row.select_one(".exclude")["href"])
+        )
+    assert facets["dates"][0]["count"] == 6
+    assert "; 6 articles" in shown_total(page_at(reader, page.select_one("#dates a")["href"]))
+    opened = page_at(reader, page.select_one("#authors .all-of a")["href"])
+    assert rows(opened, "authors")["作者00"].select_one(".count").text == "2"
