@@ -166,3 +166,21 @@ def test_partial_matches_have_facets_whose_counts_are_right(reader: FlaskClient)
     assert "; 6 articles" in shown_total(page_at(reader, page.select_one("#dates a")["href"]))
     opened = page_at(reader, page.select_one("#authors .all-of a")["href"])
     assert rows(opened, "authors")["作者00"].select_one(".count").text == "2"
+
+
+# -- dates
+
+
+def test_the_bars_name_their_dates_for_dragging(reader: FlaskClient) -> None:
+    page = page_at(reader, "/search", q=QUERY)
+    assert page.select_one("#dates")["data-dates"].split() == [f"201{n}" for n in range(8)]
+    assert page.select_one("script[src*='dates.js']") is not None
+    assert {field["name"] for field in page.select("form.span input:not([type=hidden])")} == {"from", "to"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("from", "2016-13"), ("to", "x"), ("to", "2016-02-30")])
+def test_an_invalid_date_has_one_message(reader: FlaskClient, name: str, value: str) -> None:
+    page = page_at(reader, "/search", q=QUERY, lang="en", **{name: value})
+    assert [error.text for error in page.select(".field-error")] == [
+        "Invalid date. Use the form 2016, 2016-05 or 2016-05-09."
+    ]
