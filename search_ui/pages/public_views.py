@@ -51,7 +51,7 @@ from search_ui.services.citations import MAX_EXPORTED_RESULTS
 from search_ui.services.compare import compare_lexicons
 from search_ui.services.definitions import InlineDefinitions, explain_terms
 from search_ui.services.home import load_home_content
-from search_ui.services.terms import find_rising_terms
+from search_ui.services.terms import find_related_searches, find_rising_terms, find_similar_terms
 from text.segment import base_segmenter
 
 blueprint = Blueprint("public", __name__)
@@ -132,6 +132,8 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
 def _search_context(original_request: SearchRequest, plan: QueryPlan, search_page: SearchPage) -> dict[str, Any]:
     search_request, settings = plan.request, current_site().settings
     term = _find_searched_term(search_request)
+    words = search_request.parsed_query.ranking_text
+    is_first_page = search_request.page == 1 and not search_request.cursor
     feed_query = urlencode(search_request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
         "asked": search_request,
@@ -146,6 +148,8 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
         "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,
+        "related_searches": find_related_searches(current_services(), words) if words and is_first_page else (),
+        "similar_terms": () if search_page.hits or not words else find_similar_terms(current_services(), words),
         "term_definitions": current_site().backend.public_definitions([term.text])[term.text] if term else (),
         "link": partial(search_url, "public.search"),
         "values_link": _filter_values_url,

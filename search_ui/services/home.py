@@ -22,6 +22,7 @@ MAX_HOME_SEARCHES = 12
 MIN_HOME_SEARCHES = 3  # fewer terms or popular queries would look like an error
 MAX_SECTIONS = 12
 MAX_NEWEST = 6
+MAX_NEWEST_ROWS = 30
 MAX_COUNTED_TERMS = 2000  # most frequent entries of the lexicon, among which are the published terms
 
 
@@ -68,10 +69,15 @@ def home_facets_params() -> Params:
 
 
 def newest_params() -> Params:
-    """Build the request for the newest articles, near-duplicates once. Dates in the future are errors."""
+    """Build the request for the newest articles of each site. Dates in the future are errors.
+
+    Each shard of the index returns one article of a site, so `parse_newest` drops the others.
+    """
     field_names = (*SUMMARY_FIELDS, solr_fields.PICTURE, solr_fields.CLUSTER_ID)
-    once = SolrQuery.collapse_clusters(NEWEST_FIRST)
-    return select_params(SolrQuery(body=DATED), [once], MAX_NEWEST, field_names, NEWEST_FIRST)
+    collapse = (("field", solr_fields.SITE), ("nullPolicy", "expand"), ("sort", f"'{NEWEST_FIRST}'"))
+    return select_params(
+        SolrQuery(body=DATED), [SolrQuery("collapse", collapse)], MAX_NEWEST_ROWS, field_names, NEWEST_FIRST
+    )
 
 
 def parse_sections(response: SolrResponse) -> tuple[Facet, ...]:
@@ -82,7 +88,14 @@ def parse_sections(response: SolrResponse) -> tuple[Facet, ...]:
 
 
 def parse_newest(response: SolrResponse, settings: SearchSettings) -> tuple[Hit, ...]:
-    """Parse the response to `newest_params`. A picture of several articles belongs to the site and is dropped."""
-    hits = build_plain_hits(response, settings)
+    """Parse the response to `newest_params`: at most one article of a site, near-duplicates once.
+
+    A picture of several articles belongs to the site and is dropped.
+    """
+    hits: list[Hit] = []
+    for hit in build_plain_hits(response, settings):
+        if all(hit.site != other.site and hit.cluster != other.cluster for other in hits):
+            hits.append(hit)
+    hits = hits[:MAX_NEWEST]
     pictures = Counter(hit.picture for hit in hits)
     return tuple(hit if pictures[hit.picture] == 1 else replace(hit, picture="") for hit in hits)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from domain.concept import Concept
 from domain.rising_term import RisingTerm
 from domain.term import Lexicon
-from search_ui.glossary import GlossaryTerm
+from search_ui.glossary import MAX_NAME_CHARS, GlossaryTerm
 from search_ui.local_dates import local_day
 from search_ui.query.curation import NO_CURATION
 from search_ui.query.display_text import clean_text, site_display_name
@@ -32,6 +33,9 @@ from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.folding import word_key
 
+MAX_RELATED_SEARCHES = 8
+MAX_QUERY_TERMS = 3  # terms of a query whose relations are looked up
+MAX_SIMILAR_TERMS = 5
 MAX_RISING_DAYS = 14  # without new articles no run removes a term from the list
 USAGE_FACETS = ("sites", "sections", "authors")
 MAX_FACET_VALUES = 10
@@ -330,6 +334,31 @@ def find_term(site: SiteServices, name: str) -> PublishedTerm | None:
     """Return the published term with this name or synonym; None if there is none."""
     term = site.glossary.find(name)
     return PublishedTerm(site, term) if term else None
+
+
+def find_related_searches(site: SiteServices, text: str) -> list[GlossaryTerm]:
+    """Return the broader, narrower and related terms of the published terms in a query that occur in articles.
+
+    There are at most MAX_RELATED_SEARCHES, without the terms of the query.
+    """
+    glossary = site.glossary
+    whole_query = glossary.find(text)
+    occurrences = () if whole_query else glossary.iter_occurrences(text, site.backend.domain_segmenter())
+    terms = [whole_query] if whole_query else [occurrence.term for occurrence in islice(occurrences, MAX_QUERY_TERMS)]
+    searches: dict[str, GlossaryTerm] = {}
+    for published in (PublishedTerm(site, term) for term in terms):
+        broader = (glossary.find(name) for name in published.term.broader_terms)
+        for other in (*broader, *published.narrower, *published.related):
+            if other and other not in terms and site.vocabulary.is_used(other.text):
+                searches.setdefault(other.text, other)
+    return list(searches.values())[:MAX_RELATED_SEARCHES]
+
+
+def find_similar_terms(site: SiteServices, text: str) -> list[GlossaryTerm]:
+    """Return the published terms whose spelling is most similar to a text, at most MAX_SIMILAR_TERMS."""
+    words = site.vocabulary.similar_words(text) if len(text) <= MAX_NAME_CHARS else {}
+    terms = (site.glossary.find(word) for word in sorted(words, key=lambda word: words[word]))
+    return list(dict.fromkeys(filter(None, terms)))[:MAX_SIMILAR_TERMS]
 
 
 def find_rising_terms(site: SiteServices) -> Sequence[RisingTerm]:

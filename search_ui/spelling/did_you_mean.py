@@ -3,6 +3,7 @@
     CORRECTED        a spelling correction (search_ui/spelling/corrections.py) that is much more frequent
     PHRASE_SPLIT     a quoted phrase searched by its words
     FILTER_REMOVED   one filter fewer
+    WORD_LEFT_OUT    all content words of the query but one
     SINGLE_WORD      one word of the query
 
 One set of facets counts the hits of all candidates, with the same queries that their searches would send. Corrections
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from search_ui.query.filters import RequestFilter
 from search_ui.query.full_matches import all_parts_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
-from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_plan import MAX_KEYWORDS, QueryPlan
 from search_ui.query.search_request import PARAM_BY_FILTER, FilterFields, SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import NO_FACETS, Facets, QueryParam, SolrQuery, whole_index_facet
@@ -41,6 +42,7 @@ class DidYouMeanKind(StrEnum):
     CORRECTED = "spelled"
     PHRASE_SPLIT = "loosened"
     FILTER_REMOVED = "without"
+    WORD_LEFT_OUT = "shortened"
     SINGLE_WORD = "alone"
 
 
@@ -115,7 +117,8 @@ class SuggestionSearch:
         self._candidates = [*self._likely, *self._less_likely]
         if total <= MAX_HITS_FOR_SUGGESTIONS:
             looser = [*_phrase_split_suggestions(request, self._plan_query), *_filter_removed_suggestions(self.plan)]
-            self._candidates += [*looser[:MAX_RELAXATIONS], *_single_word_suggestions(self.plan)]
+            self._candidates += [*looser[:MAX_RELAXATIONS], *_word_left_out_suggestions(self.plan)]
+            self._candidates += _single_word_suggestions(self.plan)
         if not self._candidates:
             return NO_FACETS
         # Sorted by relevance, documents with some of the words are results too.
@@ -164,6 +167,20 @@ def _phrase_split_suggestions(request: SearchRequest, plan_query: PlanQuery) -> 
 def _filter_removed_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
     offers = [_without_filter(plan.request, request_filter) for request_filter in plan.filters]
     return [offer for offer in offers if offer and offer.request.parsed_query.parts]
+
+
+def _word_left_out_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
+    content = plan.words.content
+    if plan.request.parsed_query.conditions or not 2 < len(content) <= MAX_KEYWORDS:
+        return []  # of two words, each is suggested as a single word
+    return [
+        SearchSuggestion(
+            DidYouMeanKind.WORD_LEFT_OUT,
+            _with_query(plan.request, parse_query(" ".join(other for other in content if other != word))),
+            word,
+        )
+        for word in content
+    ]
 
 
 def _single_word_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:

@@ -84,6 +84,7 @@ class Vocabulary:
         document_count: int = 0,
     ) -> None:
         self._spelling_by_term = dict(spellings or {})
+        self._unused_terms = frozenset(term for term, count in (terms or {}).items() if not count)
         self._suggestions = _rank_suggestions(queries, terms or {})
         correction_frequencies = _merge_frequencies(title_words or {}, terms or {})
         self._frequency_by_word = _merge_frequencies(body_words or {}, correction_frequencies)
@@ -160,6 +161,10 @@ class Vocabulary:
     def display_form(self, term: str) -> str:
         """Return the most frequent spelling of a term; the term itself if none is known."""
         return self._spelling_by_term.get(term, term)
+
+    def is_used(self, term: str) -> bool:
+        """Return True if documents are known to contain a term."""
+        return term not in self._unused_terms and self.frequency(term) > 0
 
     # -- corrections
 

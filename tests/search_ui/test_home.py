@@ -47,7 +47,7 @@ def test_sections_are_those_that_a_site_divides_itself_by() -> None:
 def test_a_picture_that_two_have_is_the_sites() -> None:
     names = ("logo", "logo", "own")
     docs = [
-        document(n, "标题", "") | {solr_fields.PICTURE: f"https://news.example/{one}.png"}
+        document(n, "标题", "", site=f"s{n}.example") | {solr_fields.PICTURE: f"https://news.example/{one}.png"}
         for n, one in enumerate(names)
     ]
     newest = parse_newest({"response": {"docs": docs}}, SearchSettings())
@@ -56,18 +56,18 @@ def test_a_picture_that_two_have_is_the_sites() -> None:
 
 def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
     documents = [
-        document(n, f"页岩气开发之{n}", "四川", site=f"s{n % 2}.example")
+        document(n, f"页岩气开发之{n}", "四川", site=f"s{n % 7}.example")
         | {solr_fields.DOMAIN_TERMS: ["页岩气", "校对者", "钻井", *TERMS], solr_fields.SECTION: ("要闻", "市场")[n % 2]}
         for n in range(9)
     ]
-    documents[3][solr_fields.PICTURE] = "https://s1.example/p.png"
+    documents[3][solr_fields.PICTURE] = "https://s3.example/p.png"
     published = Lexicon(1, tuple(map(LexiconEntry, ["页岩气", *TERMS])))
-    actions = MemorySite(published=published, pictures={"https://s1.example/p.png": b"WebP"})
+    actions = MemorySite(published=published, pictures={"https://s3.example/p.png": b"WebP"})
     client = site_app(FakeSearch(documents), actions).test_client()
     page = BeautifulSoup(client.get("/").text, "lxml")
     assert [link.text for link in page.select("#terms a")] == ["页岩气", *TERMS]
     assert "例如“页岩气”" in page.select_one(".hint").text  # type: ignore[union-attr]
-    assert len(page.select("#newest > li")) == MAX_NEWEST
+    assert len(page.select("#newest > li")) == MAX_NEWEST == len({site.text for site in page.select("#newest .site")})
     assert [image["src"] for image in page.select("img")] == ["/picture/doc3"]
     sections = page.select("#sections a")
     assert [link.bdi.text for link in sections] == ["要闻", "市场"]
@@ -100,4 +100,4 @@ def test_the_terms_beside_the_results_are_those_that_a_person_accepted() -> None
     documents = [document(n, f"页岩气{n}", "") | {solr_fields.DOMAIN_TERMS: names} for n, names in enumerate(terms)]
     actions = MemorySite(published=Lexicon(1, (LexiconEntry("页岩气"), LexiconEntry("钻井液"))))
     page = BeautifulSoup(site_app(FakeSearch(documents), actions).test_client().get("/search?q=页岩气").text, "lxml")
-    assert [link.bdi.text for link in page.select("#terms a")] == ["页岩气", "钻井液"]  # type: ignore[union-attr]
+    assert [link.bdi.text for link in page.select("#terms .toggle")] == ["页岩气", "钻井液"]  # type: ignore[union-attr]
