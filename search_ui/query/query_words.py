@@ -5,7 +5,7 @@ guesses them for unknown words (it takes 借据 for a preposition).
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, combinations
@@ -36,6 +36,8 @@ class QueryWords:
         base: Words of the base dictionary; () if the profile does not rank by them.
         synonym_groups: The terms of the query that have synonyms, each followed by them.
         work_boosts: Ids of works with weights (`ranking.parse_work_boosts`).
+        wants_recent: A word such as `latest` asks for new articles. It is no content word.
+        years: The years in the query.
     """
 
     typed: str
@@ -46,6 +48,8 @@ class QueryWords:
     base: tuple[str, ...] = ()
     synonym_groups: tuple[tuple[str, ...], ...] = ()
     work_boosts: tuple[str, ...] = ()
+    wants_recent: bool = False
+    years: tuple[int, ...] = ()
 
     @property
     def synonyms(self) -> tuple[str, ...]:
@@ -71,7 +75,11 @@ def segment_words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
 
 
 def segment_query(
-    request: SearchRequest, segmenter: Segmenter, base_segmenter: Segmenter | None, thesaurus: "Thesaurus"
+    request: SearchRequest,
+    segmenter: Segmenter,
+    base_segmenter: Segmenter | None,
+    thesaurus: "Thesaurus",
+    is_term: Callable[[str], bool] | None = None,
 ) -> QueryWords:
     """Segment a query as the documents were.
 
@@ -80,20 +88,40 @@ def segment_query(
         segmenter: The segmenter with the published lexicon.
         base_segmenter: The segmenter with the base dictionary only; None if the profile does not rank by its words.
         thesaurus: The synonyms of the lexicon.
+        is_term: Returns True for terms, in which `latest` or a year says nothing about time; None if the profile does
+            not rank by time.
     """
     query = request.parsed_query
     text, tokens = query.ranking_text, segmenter.cut(query.ranking_text)
     if not query.conditions and (without := drop_question_words(text, tokens)) != text:
         text, tokens = without, segmenter.cut(without)
     words = tuple(filter(has_word, tokens))
+    content, residual_chars = split_content_words(text, tokens)
+    time_words = _find_time_words(query, words, is_term) if is_term else frozenset()
+    recency_words = time_words & _RECENCY_WORDS
     return QueryWords(
         query.ranking_text,
         text,
         words,
-        *split_content_words(text, tokens),
+        tuple(word for word in content if word.lower() not in recency_words) or content,
+        residual_chars,
         segment_words(text, base_segmenter) if base_segmenter else (),
         find_synonym_groups(query, words, thesaurus),
+        wants_recent=bool(recency_words),
+        years=tuple(sorted({int(match[0]) for match in _YEAR_RE.finditer(text) if match[0] in time_words})),
     )
+
+
+_RECENCY_WORDS = frozenset(["最新", "近期", "最近", "latest", "newest", "recent"])
+_YEAR_RE = re.compile(r"(?<!\d)(?:19|20)\d\d(?=年)|(?<![\w.])(?:19|20)\d\d(?![\w.])")
+
+
+def _find_time_words(query: ParsedQuery, words: Sequence[str], is_term: Callable[[str], bool]) -> frozenset[str]:
+    """Return the words of a query that say when, in lower case, years without 年: those outside terms and phrases."""
+    quoted = {part for phrase in query.required_texts(PartKind.PHRASE) for part in phrase.lower().split()}
+    in_terms = {word for run in _iter_word_runs(words) if is_term(run) or is_term(run.lower()) for word in run.split()}
+    free_words = {word.lower().removesuffix("年") for word in words if word not in in_terms}
+    return frozenset(free_words - quoted)
 
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")

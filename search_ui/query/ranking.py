@@ -45,6 +45,7 @@ class RankingProfile:
         exact_words_score: Score added to a document that contains every word in the spelling of the query.
         exact_title_first: Whether documents whose whole title equals the query come first.
         authority_weight: Weight of the citations by other documents (`solr_fields.AUTHORITY`).
+        recency_score: Score added to an article of today, or of a year in the query, if the query asks for it.
         semantic_weight: Weight of the cosine similarity (`search_ui.query.semantic.hybrid`).
     """
 
@@ -59,6 +60,7 @@ class RankingProfile:
     exact_words_score: float = 0.0
     exact_title_first: bool = False
     authority_weight: float = 0.0
+    recency_score: float = 0.0
     semantic_weight: float = 0.0
 
     def scores(self, variant: QueryVariant) -> bool:
@@ -93,6 +95,7 @@ PROFILES: Mapping[str, RankingProfile] = {
         exact_words_score=6.0,
         exact_title_first=True,
         authority_weight=0.06,
+        recency_score=5.0,
         semantic_weight=1.0,
     ),
     "bigram": RankingProfile((BIGRAM_CLAUSE,)),
@@ -117,10 +120,31 @@ MAX_ALL_PARTS = 12  # no document contains all words of a longer query
 def build_rank_query(words: QueryWords, profile: str) -> SolrQuery:
     """Build the query that matches and ranks by `profile`, with the authority boost if the profile has one."""
     sum_query = SolrQuery.boolean(_iter_score_clauses(PROFILES[profile], words))
+    if time_scores := _build_time_scores(words, PROFILES[profile].recency_score):
+        sum_query = SolrQuery.boolean(time_scores, must=[QueryParam("timeless", sum_query)])
     if not (weight := PROFILES[profile].authority_weight):
         return sum_query
     boost_function = f"'sum(1,product({weight:g},{solr_fields.AUTHORITY}))'"
     return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", sum_query))))
+
+
+def _build_time_scores(words: QueryWords, score: float) -> list[QueryParam]:
+    """Build the queries whose scores favour new articles, or those of the years in the query. They match everything."""
+    functions = (
+        [f"recip(max(0,ms(NOW/DAY,{solr_fields.PUBLISHED})),{1 / _YEAR_MS:.4g},{score:g},1)"]
+        if words.wants_recent
+        else []
+    )
+    functions += [
+        f"map(ms({solr_fields.PUBLISHED},{year}-01-01T00:00:00Z),0,{_YEAR_MS - 1},{score:g},0)" for year in words.years
+    ]
+    return [
+        QueryParam(f"time{n}", SolrQuery("func", body=f"if(exists({solr_fields.PUBLISHED}),{function},0)"))
+        for n, function in enumerate(functions if score else ())
+    ]
+
+
+_YEAR_MS = 366 * 24 * 3600 * 1000
 
 
 def _iter_score_clauses(profile: RankingProfile, words: QueryWords) -> Iterator[QueryParam]:

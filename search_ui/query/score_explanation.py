@@ -36,12 +36,14 @@ _PART_BY_FIELD: Mapping[str, str] = {
     solr_fields.WORK_ID: "works",
 }
 AUTHORITY_PART = "authority"
+RECENCY_PART = "recency"
 PART_NAMES = (
     *dict.fromkeys(_PART_BY_FIELD.values()),
     "title_phrase",
     "body_phrase",
     "all_parts",
     AUTHORITY_PART,
+    RECENCY_PART,
     MEANING,
     OTHER_PART,
 )
@@ -148,6 +150,8 @@ def _find_boosted_query(details: Sequence[ExplainNode]) -> ExplainNode | None:
 def _parse_leaf(description: str, value: float) -> _ScoreLeaf | None:
     if constant := _CONSTANT_SCORE_RE.fullmatch(description):
         return _ScoreLeaf(_PART_BY_FIELD.get(constant[1], OTHER_PART), "", value)
+    if description.startswith("FunctionQuery(") and solr_fields.PUBLISHED in description:
+        return _ScoreLeaf(RECENCY_PART, "", value)
     if _ALL_PARTS_RE.fullmatch(description):
         return _ScoreLeaf("all_parts", "", value)
     match = _SYNONYM_WEIGHT_RE.match(description) or _WEIGHT_RE.match(description)

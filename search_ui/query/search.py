@@ -168,7 +168,8 @@ class SearchService:
     def plan(self, request: SearchRequest) -> QueryPlan:
         """Segment the query of a request, with the published lexicon and, if ranked by, the base dictionary."""
         base = base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
-        words = segment_query(request, self.segmenter, base, self.thesaurus)
+        is_term = self.is_term if PROFILES[request.profile].recency_score else None
+        words = segment_query(request, self.segmenter, base, self.thesaurus, is_term)
         return QueryPlan(request, words, curation=self.find_curation(request))
 
     def search(self, request: SearchRequest) -> tuple[QueryPlan, SearchPage]:
