@@ -1,4 +1,4 @@
-"""Narrowing results and related searches in a real browser, in both languages and at the width of a phone."""
+"""Narrowing results in a real browser, in both languages and at the width of a phone."""
 
 import re
 
