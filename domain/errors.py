@@ -19,6 +19,14 @@ class PlumblineError(Exception):
     def __init__(self, message: str, plural: str = "", /, **values: object) -> None:
         super().__init__(message if isinstance(message, Message) else Message(message, plural, **values))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how another process restores the error: without `__init__`, which may need other arguments."""
+        return _restore_error, (type(self), self.args), self.__dict__
+
+
+def _restore_error(kind: type[PlumblineError], arguments: tuple[object, ...]) -> PlumblineError:
+    return kind.__new__(kind, *arguments)
+
 
 class SettingsError(PlumblineError):
     """A setting is unknown, contradictory or out of range. The message names the full path of the setting."""

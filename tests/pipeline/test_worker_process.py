@@ -1,6 +1,7 @@
 """Work in a process of its own: whatever it does there, the caller has an answer or an error, and goes on."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -23,7 +24,9 @@ from crawler.workers.worker_process import (
     WorkerProcess,
     WorkerTimeoutError,
 )
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SettingsConflictError, SiteError, SolrError
+from domain.message import Message
+from indexer.solr_index import _SolrRejectedError
 from pipeline.page_source import LoadedPage, canonical_url, run_isolated
 from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from tests.web_fixture import PATIENCE
@@ -192,3 +195,18 @@ def is_alive(pid: int) -> bool:
         return status.read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SiteError("news.example", {"delay": Message("{n} s is too long", n=9)}),
+        SettingsConflictError("my.toml", 1_000_000.0),
+        _SolrRejectedError("Solr refused", 404),
+        SolrError("{n} shards", n=2),
+    ],
+)
+def test_an_error_of_any_kind_crosses_processes(error: PlumblineError) -> None:
+    restored = pickle.loads(pickle.dumps(error))
+    assert (type(restored), str(restored), vars(restored)) == (type(error), str(error), vars(error))
+    assert restored.args[0].values == error.args[0].values
