@@ -236,8 +236,9 @@ class SolrIndex:
         return current_collection(self.collection, self._shards)
 
     def has_collection(self) -> bool:
-        """True if the alias exists, so that documents can be searched and written."""
-        return self.collection in self._fetch_cluster_state().get("aliases", {})
+        """True if the alias and its collection exist, so that documents can be searched and written."""
+        cluster_state = self._fetch_cluster_state()
+        return cluster_state.get("aliases", {}).get(self.collection) in cluster_state["collections"]
 
     def ensure_collection(self) -> ConfigsetState:
         """Create the collection of the current configset and the alias, if they are missing.

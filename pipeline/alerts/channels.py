@@ -34,6 +34,10 @@ class DeliveryError(PlumblineError):
 
 
 class RecipientError(DeliveryError):
+    """The mail server does not take mails for a recipient now; others are not concerned."""
+
+
+class RejectedRecipientError(RecipientError):
     """The mail server rejects a recipient for good."""
 
 
@@ -81,7 +85,7 @@ class MailSender:
     def send(self, message: EmailMessage) -> None:
         """Send one mail.
 
-        Raises RecipientError if the mail server rejects its only recipient, DeliveryError for any other failure.
+        Raises RecipientError if the mail server rejects its only recipient, another DeliveryError for other failures.
         """
         settings = self._settings
         try:
@@ -97,8 +101,9 @@ class MailSender:
             reason = describe_smtp_error(error)
             if self._password:
                 reason = reason.replace(self._password, "***")
-            kind = RecipientError if is_permanent(error) else DeliveryError
-            raise kind("cannot send mail through {server} ({reason})", server=settings.smtp, reason=reason) from None
+            raise delivery_error_class(error)(
+                "cannot send mail through {server} ({reason})", server=settings.smtp, reason=reason
+            ) from None
 
     def _send(self, message: EmailMessage) -> None:
         if self._server is not None:
@@ -275,11 +280,14 @@ def run_with_timeout(seconds: float, function: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def is_permanent(exc: Exception) -> bool:
-    """Return True if a mail server rejects the recipient or the message with a permanent code (RFC 5321, 4.2.1)."""
+def delivery_error_class(exc: Exception) -> type[DeliveryError]:
+    """Return the class of the error for a mail to one recipient, by the reply of the mail server (RFC 5321, 4.2.1)."""
     if isinstance(exc, smtplib.SMTPRecipientsRefused):
-        return all(code >= 500 for code, _ in exc.recipients.values())
-    return isinstance(exc, smtplib.SMTPDataError) and exc.smtp_code >= 500
+        is_permanent = all(code >= 500 for code, _ in exc.recipients.values())
+        return RejectedRecipientError if is_permanent else RecipientError
+    if isinstance(exc, smtplib.SMTPDataError) and exc.smtp_code >= 500:
+        return RejectedRecipientError
+    return DeliveryError
 
 
 def describe_smtp_error(exc: Exception) -> str:

@@ -21,7 +21,14 @@ from domain.errors import BusyError, PlumblineError
 from domain.follow import Channel, Delivery, Follow
 from domain.message import Message, error_message, serialize_message
 from domain.progress import track
-from pipeline.alerts.channels import DeliveryError, MailSender, RecipientError, create_mail, post_webhook
+from pipeline.alerts.channels import (
+    DeliveryError,
+    MailSender,
+    RecipientError,
+    RejectedRecipientError,
+    create_mail,
+    post_webhook,
+)
 from pipeline.engine import Engine
 from pipeline.follows.message import build_delivery, footer_lines
 from pipeline.follows.tools import can_mail, mark_seen
@@ -147,7 +154,7 @@ def send_waiting(engine: Engine) -> None:
                     post_delivery(settings, delivery)
             except DeliveryError as error:
                 log.warning("new articles were not sent: %s", error)
-                is_last = isinstance(error, RecipientError) or delivery.attempts + 1 >= MAX_ATTEMPTS
+                is_last = isinstance(error, RejectedRecipientError) or delivery.attempts + 1 >= MAX_ATTEMPTS
                 table.record_failure(delivery, serialize_message(error_message(error)) if is_last else "")
                 failed_hosts[host] += not isinstance(error, RecipientError)
             else:

@@ -1,5 +1,7 @@
 """The page about alerts: firing and ended ones, mute, and the test message."""
 
+from urllib.parse import urlsplit
+
 from flask import Blueprint, flash, g, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -7,6 +9,7 @@ from docstore.reports.alert_mutes import SECONDS_BY_PERIOD
 from domain.account import Role
 from domain.alert import Alert
 from domain.errors import SettingsError
+from domain.follow import Channel, Follow
 from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
@@ -33,7 +36,7 @@ def alert_list() -> BaseResponse:
         ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
         follow_counts=current_site().backend.follows.counts(),
         follow_problems=[
-            (follow, translate_message(parse_message(follow.problem)))
+            (follow, _display_address(follow), translate_message(parse_message(follow.problem)))
             for follow in current_site().backend.follows.list_problems(MAX_FOLLOW_PROBLEMS)
         ],
         has_channels=administration.has_alert_channels(),
@@ -41,6 +44,11 @@ def alert_list() -> BaseResponse:
         moment=format_timestamp,
         duration=format_duration,
     )
+
+
+def _display_address(follow: Follow) -> str:
+    """Return the address of a follow; only the host of a webhook, whose path may be secret."""
+    return urlsplit(follow.address).netloc if follow.channel is Channel.WEBHOOK else follow.address
 
 
 def _with_message(alert: Alert) -> tuple[Alert, str]:

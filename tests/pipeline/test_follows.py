@@ -152,17 +152,23 @@ def test_what_fails_waits_and_what_bounces_is_shown(engine: Engine, mailbox: Mai
     tools = follow_tools(engine)
     tools.start(MAIL)
     tools.start(replace(MAIL, address="gone@x.example"))
-    mailbox.bounces = {"gone@x.example": "550 no such user"}
+    mailbox.bounces = {"gone@x.example": "550 no such user"} | {
+        f"full{number}@x.example": "452 mailbox is full" for number in range(4)
+    }
+    for number in range(4):
+        tools.start(replace(MAIL, address=f"full{number}@x.example"))
     mailbox.refuses = "452 queue is full"
     publish(engine, 1)
     deliver_follows(engine)
-    assert mailbox.mails == [] and tools.counts().waiting == 2
+    assert mailbox.mails == [] and tools.counts().waiting == 6
     [problem] = tools.list_problems(10)
     assert problem.address == "gone@x.example" and "550 no such user" in problem.problem
     mailbox.refuses = ""
     deliver_follows(engine)
     [mail] = mailbox.mails
-    assert mail["To"] == MAIL.address and tools.counts().waiting == 1
+    assert mail["To"] == MAIL.address and tools.counts().waiting == 5, "full mailboxes stop nobody else"
+    for number in range(4):
+        tools.stop(f"full{number}@x.example", "")
     mailbox.bounces = {}
     assert run_command(engine, "follow_retry", "ann", follow_id=problem.follow_id) is not None
     deliver_follows(engine)
