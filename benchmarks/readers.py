@@ -1,6 +1,7 @@
 """What the site costs for what readers and editors keep in it: `make bench-readers [ARGS='--parts curation']`.
 
     curation   searches with 1,000 rules of editors beside the same searches without rules, alternating
+    follow     what followers miss or get twice over kills and restores; 10,000 followed searches on 5,000 new articles
 
 Each part is a set of the figures. Every search of `curation` has two rules: the rules concern as many queries as half
 their number.
@@ -9,13 +10,14 @@ their number.
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from benchmarks.command import benchmark, names
 from benchmarks.generated_articles import ArticleGenerator, generate_page
+from benchmarks.readers_follow import measure_follow
 from benchmarks.results import OURS, Figure, publish
 from docstore.store import Store, open_sqlite_store
 from domain.article import StoredArticle, document_id
@@ -35,6 +37,7 @@ from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
 from text.segment import base_segmenter
 
+PARTS = ("curation", "follow")
 COLLECTION = "readers"
 ARTICLES, RULES, RULES_PER_QUERY = 400, 1_000, 2
 SEARCHES, WARM_UP = 320, 20
@@ -48,17 +51,19 @@ class NoVectors:
         """Return no vector."""
 
 
-@benchmark("readers", searches=10)
-@click.option("--parts", default="curation", callback=names, help="Only these parts, comma-separated.")
+@benchmark("readers", searches=10, followed=20, kills=2)
+@click.option("--parts", default="curation,follow", callback=names, help="Only these parts, comma-separated.")
 @click.option("--searches", default=SEARCHES, type=click.IntRange(2, RULES // RULES_PER_QUERY), show_default=True)
-def main(parts: list[str], searches: int) -> None:
+@click.option("--followed", default=10_000, type=click.IntRange(2), show_default=True, help="Followed searches.")
+@click.option("--kills", default=30, type=click.IntRange(1), show_default=True, help="Killed deliveries.")
+def main(parts: list[str], searches: int, followed: int, kills: int) -> None:
     """Measure the chosen parts."""
-    if unknown := set(parts) - {*MEASURE}:
-        raise PlumblineError(f"no part {', '.join(sorted(unknown))}; there are {', '.join(MEASURE)}")
+    if unknown := set(parts) - {*PARTS}:
+        raise PlumblineError(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     figures: list[Figure] = []
     try:
         for part in parts:
-            figures += MEASURE[part](searches)
+            figures += measure_follow(followed, kills) if part == "follow" else measure_curation(searches)
     finally:
         publish("readers", figures)  # also the figures of an interrupted run
 
@@ -134,8 +139,6 @@ def search_service(solr: SolrSearchClient, store: Store) -> SearchService:
         find_curation=find_curation,
     )
 
-
-MEASURE: Mapping[str, Callable[[int], Iterator[Figure]]] = {"curation": measure_curation}
 
 if __name__ == "__main__":
     main()
