@@ -27,7 +27,7 @@ from benchmarks.results import OURS, Figure
 from benchmarks.speed_vertical import save
 from docstore.follows import FOLLOWS_FILE
 from domain.article import document_id
-from domain.follow import Channel, Follow, Interval
+from domain.follow import Follow, FollowChannel, Interval
 from indexer.embedded_solr import EmbeddedSolr, find_free_port
 from pipeline import stages
 from pipeline.engine import Engine
@@ -36,7 +36,7 @@ from pipeline.follows.tools import mark_seen
 from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
-from search_ui.services.follow import find_new_articles, parse_followed_query
+from search_ui.services.follow import among_articles, find_new_articles, parse_followed_query
 
 RESTORE_EVERY, BACKUP_BEFORE = 10, 3  # rounds
 FOLLOWERS, NEW_PER_ROUND = 200, 20
@@ -108,7 +108,7 @@ def start_follows(engine: Engine, words: Sequence[str]) -> list[Follow]:
     """Start a follow of each word by a reader of its own."""
     batch = mark_seen(engine)
     follows = [
-        Follow("", Channel.MAIL, f"reader{number}@x.example", f"q={word}", Interval.DAILY, "en", batch=batch)
+        Follow("", FollowChannel.MAIL, f"reader{number}@x.example", f"q={word}", Interval.DAILY, "en", batch=batch)
         for number, word in enumerate(words)
     ]
     return [engine.follows.save(follow) for follow in follows]
@@ -173,8 +173,8 @@ def expected_urls(engine: Engine, follow: Follow, pages: Sequence[GeneratedPage]
     """Return the URLs of the articles that a follow matches."""
     services = open_services(engine)
     request = parse_followed_query(follow.query, services.settings)
-    doc_ids = [document_id(page.article.url) for page in pages]
-    return {hit.url for hit in find_new_articles(services, request, doc_ids).hits}
+    services = among_articles(services, [document_id(page.article.url) for page in pages])
+    return {hit.url for hit in find_new_articles(services.search, request).hits}
 
 
 def deliver(config: Path, seconds: float | None) -> None:

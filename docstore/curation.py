@@ -39,7 +39,7 @@ class CurationTable:
         raise PlumblineError if the rule has another one, or if there are too many rules.
         """
         content, version = (Field("action", choices=tuple(CurationAction), is_required=True), REASON), Field("version")
-        unchanged, deleted = Message("The rule was deleted before."), Message("The rule is deleted.")
+        gone_message, deleted_message = Message("The rule was deleted before."), Message("The rule is deleted.")
         return (
             Operation("curation_create", Role.EDITOR, self._create, (*RULE_KEY, *content), "curation_delete"),
             Operation(
@@ -48,7 +48,7 @@ class CurationTable:
                 self._change,
                 (*RULE_KEY, *content, version),
                 "curation_change",
-                unchanged_message=unchanged,
+                unchanged_message=gone_message,
             ),
             Operation(
                 "curation_delete",
@@ -56,8 +56,8 @@ class CurationTable:
                 self._delete,
                 (*RULE_KEY, version),
                 "curation_create",
-                deleted,
-                unchanged_message=unchanged,
+                deleted_message,
+                unchanged_message=gone_message,
             ),
         )
 
@@ -74,18 +74,18 @@ class CurationTable:
                 raise PlumblineError(
                     "A query has at most {limit} rules. Nothing is changed.", limit=MAX_RULES_PER_QUERY
                 )
-            saved = connection.execute(insert(_TABLE).values(row).returning(_TABLE)).one()
-            update_row_checksums(self._database, connection, _TABLE, [saved.rule_id])
-        return Change(rule_subject(saved), rule_values(saved), {"query": saved.query, "doc_id": saved.doc_id})
+            new_row = connection.execute(insert(_TABLE).values(row).returning(_TABLE)).one()
+            update_row_checksums(self._database, connection, _TABLE, [new_row.rule_id])
+        return Change(rule_subject(new_row), rule_values(new_row), {"query": new_row.query, "doc_id": new_row.doc_id})
 
     def _change(self, call: Call) -> Change | None:
         with self._database.write() as connection:
             if (row := find_seen_row(connection, call)) is None:
                 return None
             is_it = _TABLE.c.rule_id == row.rule_id
-            saved = connection.execute(update(_TABLE).where(is_it).values(to_row(call)).returning(_TABLE)).one()
+            new_row = connection.execute(update(_TABLE).where(is_it).values(to_row(call)).returning(_TABLE)).one()
             update_row_checksums(self._database, connection, _TABLE, [row.rule_id])
-        return Change(rule_subject(saved), rule_values(saved), rule_values(row))
+        return Change(rule_subject(new_row), rule_values(new_row), rule_values(row))
 
     def _delete(self, call: Call) -> Change | None:
         with self._database.write() as connection:

@@ -25,7 +25,7 @@ from sqlalchemy import update as update_rows
 from docstore.database import Database
 from docstore.schema.base import BigIntegerId
 from domain.batches import batched
-from domain.follow import HOUR_SECONDS, Channel, Delivery, Follow, FollowCounts, Interval
+from domain.follow import HOUR_SECONDS, Delivery, Follow, FollowChannel, FollowCounts, Interval
 
 MAX_REQUESTS_PER_ADDRESS = 3  # confirmation mails in an hour
 MAX_REQUESTS_PER_NETWORK = 30
@@ -69,7 +69,6 @@ _deliveries = Table(
     _metadata,
     Column("delivery_id", String(32), primary_key=True),
     Column("follow_id", String(32), nullable=False, index=True),
-    Column("created_at", Float, nullable=False),  # epoch seconds
     Column("message", Text, nullable=False),  # JSON: subject, text, articles
     Column("attempts", Integer, nullable=False, server_default="0"),
 )
@@ -105,7 +104,7 @@ class FollowTable:
         self._clock = clock
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections to the database."""
         self._database.close()
 
     # -- articles
@@ -228,9 +227,9 @@ class FollowTable:
         old_ids = select(_first_seen.c.doc_id).where(_first_seen.c.batch <= follow.batch)
         known_keys: set[str] = set()
         with self._database.read() as connection:
-            for some in batched(keys, _LOOKUP_SIZE):
-                known_keys.update(connection.scalars(old_keys.where(_sent_keys.c.key.in_(some))))
-                known_keys.update(connection.scalars(old_ids.where(_first_seen.c.doc_id.in_(some))))
+            for batch in batched(keys, _LOOKUP_SIZE):
+                known_keys.update(connection.scalars(old_keys.where(_sent_keys.c.key.in_(batch))))
+                known_keys.update(connection.scalars(old_ids.where(_first_seen.c.doc_id.in_(batch))))
         return known_keys
 
     def finish_batch(self, follow_ids: Sequence[str], batch: int) -> None:
@@ -247,7 +246,7 @@ class FollowTable:
         """
         follow_id, now = delivery.follow.follow_id, self._clock()
         message = {"subject": delivery.subject, "text": delivery.text, "articles": list(delivery.articles)}
-        row = {"delivery_id": delivery.delivery_id, "follow_id": follow_id, "created_at": now}
+        row = {"delivery_id": delivery.delivery_id, "follow_id": follow_id}
         with self._database.write() as connection:
             change = update_rows(_follows).where(_follows.c.follow_id == follow_id, _follows.c.batch < batch)
             if not connection.execute(change.values(batch=batch, delivered_at=now)).rowcount:
@@ -297,4 +296,4 @@ def _to_row(follow: Follow) -> dict[str, object]:
 
 def _to_follow(row: Row[tuple[object, ...]]) -> Follow:
     values = {column.name: getattr(row, column.name) for column in _follows.columns}
-    return Follow(**{**values, "channel": Channel(row.channel), "interval": Interval(row.interval)})
+    return Follow(**{**values, "channel": FollowChannel(row.channel), "interval": Interval(row.interval)})

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 MAX_FOLLOWS = 50  # of one address
 MAX_ADDRESS_CHARS = 254  # RFC 5321, section 4.5.3.1.3
+MAX_WEBHOOK_CHARS = 2000
 HOUR_SECONDS = 3600.0
 
 
-class Channel(StrEnum):
+class FollowChannel(StrEnum):
     """How a follower gets new results."""
 
     MAIL = "mail"
@@ -45,7 +47,7 @@ class Follow:
     """
 
     follow_id: str
-    channel: Channel
+    channel: FollowChannel
     address: str
     query: str
     interval: Interval
@@ -55,6 +57,17 @@ class Follow:
     delivered_at: float | None = None
     problem: str = ""
 
+    @property
+    def visible_address(self) -> str:
+        """The address for operators: only the host of a webhook, whose path may be secret."""
+        return urlsplit(self.address).netloc if self.channel is FollowChannel.WEBHOOK else self.address
+
+    @property
+    def masked_address(self) -> str:
+        """The address for the history, which does not name a reader: `r…@example.org`, or the host of a webhook."""
+        local_part, at, host = self.visible_address.rpartition("@")
+        return f"{local_part[:1]}…{at}{host}" if self.channel is FollowChannel.MAIL else self.visible_address
+
     def is_due(self, now: float) -> bool:
         """Return True if new results may be delivered at `now` (epoch seconds).
 
@@ -62,8 +75,8 @@ class Follow:
         """
         if self.delivered_at is None and self.interval is Interval.DAILY:
             return True
-        elapsed = now - (self.delivered_at or self.created_at)
-        return elapsed < 0 or elapsed >= _MIN_SECONDS[self.interval]
+        seconds = now - (self.delivered_at or self.created_at)
+        return seconds < 0 or seconds >= _MIN_SECONDS[self.interval]
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ def can_use_developer_tools() -> bool:
 
 def external_url(endpoint: str, **values: Any) -> str:
     """Return the absolute URL of a view, based on `search.base_url` or the Host header of the request."""
-    base = current_site().settings.base_url
-    return f"{base.rstrip('/')}{url_for(endpoint, **values)}" if base else url_for(endpoint, **values, _external=True)
+    site_url = current_site().settings.site_url
+    return f"{site_url}{url_for(endpoint, **values)}" if site_url else url_for(endpoint, **values, _external=True)
 
 
 def search_url(endpoint: str, search_request: SearchRequest, **values: Any) -> str:

@@ -154,7 +154,7 @@ class SiteBackend(Protocol):
 
     @property
     def follows(self) -> FollowTools:
-        """The followed searches."""
+        """Functions for searches that readers follow."""
 
     def popular_queries(self, limit: int) -> list[str]:
         """Return queries with results that were used on several days, most frequent first."""

@@ -85,6 +85,11 @@ class SearchSettings:
         True, "show thumbnails next to results; they are fetched from the sites of the articles and served by this site"
     )
 
+    @property
+    def site_url(self) -> str:
+        """`base_url` without its last slash; "" if it is not set."""
+        return self.base_url.rstrip("/")
+
     def __post_init__(self) -> None:
         if not re.fullmatch(r"(https?://[^/?#\s]+/?)?", self.base_url):
             raise SettingsError(

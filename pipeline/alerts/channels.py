@@ -167,8 +167,8 @@ class MailChannel:
     def send(self, notification: AlertNotification) -> None:
         """Send one mail. Raises DeliveryError, or SettingsError if the password file cannot be read."""
         settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
-        site = self._settings.search.base_url
-        footer = ["", f"{site.rstrip('/')}/admin/"] if site else []
+        site_url = self._settings.search.site_url
+        footer = ["", f"{site_url}/admin/"] if site_url else []
         text = "\n".join([*message_lines(notification, settings.language), *footer]) + "\n"
         subject = message_subject(notification, name, settings.language)
         message = create_mail(self._settings, settings.mail_to, subject, text)

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from docstore.follows import FollowTable
 from domain.errors import BusyError, PlumblineError
-from domain.follow import Channel, Delivery, Follow
+from domain.follow import Delivery, Follow, FollowChannel
 from domain.message import Message, error_message, serialize_message
 from domain.progress import track
 from pipeline.alerts.channels import (
@@ -38,7 +38,13 @@ from pipeline.search_site.search_app import create_search_client, load_session_k
 from pipeline.settings import Settings
 from search_ui.query.results import Hit
 from search_ui.query.search_request import BadSearchRequestError
-from search_ui.services.follow import NewArticles, find_new_articles, follow_label, parse_followed_query
+from search_ui.services.follow import (
+    NewArticles,
+    among_articles,
+    find_new_articles,
+    follow_label,
+    parse_followed_query,
+)
 from search_ui.services.follow_links import FollowLinks
 from search_ui.services.site import SiteCaches, SiteServices
 
@@ -80,35 +86,37 @@ def match_due(engine: Engine) -> None:
     batch = mark_seen(engine)
     due = [follow for follow in table.list_all() if follow.batch < batch and follow.is_due(now)]
     services = open_services(engine)
-    doc_ids: dict[int, Sequence[str]] = {}
-    unmatched: list[str] = []
+    services_by_batch: dict[int, SiteServices | None] = {}  # None: no article is new
+    empty_ids: list[str] = []
     groups = [list(group) for _, group in groupby(due, key=lambda follow: (follow.query, follow.batch))]
     for follows in track(engine.progress.task, "follows", groups):
         engine.touch()
         old_batch = follows[0].batch
-        if old_batch not in doc_ids:
-            doc_ids[old_batch] = table.list_seen(old_batch, batch)
-        unmatched += match_search(engine, services, follows, doc_ids[old_batch], batch)
-    table.finish_batch(unmatched, batch)
+        if old_batch not in services_by_batch:
+            doc_ids = table.list_seen(old_batch, batch)
+            services_by_batch[old_batch] = among_articles(services, doc_ids) if doc_ids else None
+        batch_services = services_by_batch[old_batch]
+        if batch_services is None:
+            empty_ids += [follow.follow_id for follow in follows]
+        else:
+            empty_ids += match_search(engine, batch_services, follows, batch)
+    table.finish_batch(empty_ids, batch)
 
 
-def match_search(
-    engine: Engine, services: SiteServices, follows: Sequence[Follow], doc_ids: Sequence[str], batch: int
-) -> list[str]:
-    """Match the search of some follows with articles, and save a message to each follower for whom some are new.
+def match_search(engine: Engine, services: SiteServices, follows: Sequence[Follow], batch: int) -> list[str]:
+    """Match the search of some follows, and save a message to each follower for whom some articles are new.
 
-    Returns the ids of the follows without a message. Raises PlumblineError if Solr fails.
+    `services` know only the articles to match. Returns the ids of the follows without a message. Raises PlumblineError
+    if Solr fails.
     """
     follow_ids = [follow.follow_id for follow in follows]
-    if not doc_ids:
-        return follow_ids
     try:
         request = parse_followed_query(follows[0].query, services.settings)
     except BadSearchRequestError as error:  # the settings have changed since
         log.warning("a followed search is not valid any more: %s", error)
         return follow_ids
-    new_articles = find_new_articles(services, request, doc_ids)
-    label, site = follow_label(request, services.settings), services.settings.base_url.rstrip("/")
+    new_articles = find_new_articles(services.search, request)
+    label, site = follow_label(request, services.settings), services.settings.site_url
     for follow in follows if new_articles.hits else ():
         known_keys = engine.follows.find_known(follow, [key for hit in new_articles.hits for key in article_keys(hit)])
         hits = [hit for hit in new_articles.hits if known_keys.isdisjoint(article_keys(hit))]
@@ -138,17 +146,17 @@ def send_waiting(engine: Engine) -> None:
     Raises PlumblineError if the store fails or the password of the mail server cannot be read.
     """
     settings, table = engine.settings.current(), engine.follows
-    links, site = FollowLinks(load_session_key(engine)), settings.search.base_url.rstrip("/")
+    links, site = FollowLinks(load_session_key(engine)), settings.search.site_url
     failed_hosts: Counter[str] = Counter()
     with MailSender(settings) as mail:
         for delivery in iter_deliveries(table):
             engine.touch()
             follow = delivery.follow
-            host = urlsplit(follow.address).netloc if follow.channel is Channel.WEBHOOK else settings.alerts.smtp
-            if failed_hosts[host] >= MAX_FAILURES or (follow.channel is Channel.MAIL and not can_mail(settings)):
+            host = follow.visible_address if follow.channel is FollowChannel.WEBHOOK else settings.alerts.smtp
+            if failed_hosts[host] >= MAX_FAILURES or (follow.channel is FollowChannel.MAIL and not can_mail(settings)):
                 continue
             try:
-                if follow.channel is Channel.MAIL:
+                if follow.channel is FollowChannel.MAIL:
                     mail.send(create_follow_mail(settings, delivery, links, site))
                 else:
                     post_delivery(settings, delivery)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from email.utils import make_msgid
-from urllib.parse import urlsplit
 
 from domain.account import Role
 from domain.follow import Follow
@@ -53,7 +52,7 @@ def follow_operations(engine: Engine) -> tuple[Operation, ...]:
         if follow is None:
             return None
         apply(follow)
-        return Change(mask_address(follow.address), {})
+        return Change(follow.masked_address, {})
 
     return (
         Operation(
@@ -71,12 +70,6 @@ def follow_operations(engine: Engine) -> tuple[Operation, ...]:
             message=Message("The search is not followed any more."),
         ),
     )
-
-
-def mask_address(address: str) -> str:
-    """Return an address for the history, which does not name a reader: `r…@example.org`, or the host of a webhook."""
-    local_part, at, host = address.rpartition("@")
-    return f"{local_part[:1]}…@{host}" if at and "/" not in address else urlsplit(address).netloc
 
 
 def mark_seen(engine: Engine) -> int:

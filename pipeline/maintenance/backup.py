@@ -168,20 +168,7 @@ def copy_database(source: Path, target: Path, is_complete: bool) -> str:
 
     Raises BackupError if the store is damaged, and OSError if the disk is full.
     """
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    try:
-        with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
-            if is_complete:
-                source_db.backup(target_db)
-            else:
-                copy_decisions(source, target)
-            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
-    except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
-            raise OSError(errno.ENOSPC, str(error)) from error
-        raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
-    if integrity_result != "ok":
-        raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
+    copy_sqlite(source, target, "the store", REPAIR_ADVICE, is_complete)
     with closing(Database(sqlite_url(target))) as database:
         integrity = IntegrityChecks(database)
         integrity.ensure_row_checksums()  # after an upgrade, the store has those of the earlier version until it runs
@@ -197,16 +184,37 @@ def copy_database(source: Path, target: Path, is_complete: bool) -> str:
 REPAIR_ADVICE = "run `plumb check --repair`, which restores intact parts from the last backup"
 
 
+def copy_sqlite(source: Path, target: Path, name: str, advice: str, is_complete: bool = True) -> None:
+    """Copy a database that may be in use, or the decisions of a store, and check the copy.
+
+    `name` and `advice` are parts of the messages. Raises BackupError if it is damaged, and OSError if the disk is full.
+    """
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
+            if is_complete:
+                source_db.backup(target_db)
+            else:
+                copy_decisions(source, target)
+            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
+            raise OSError(errno.ENOSPC, str(error)) from error
+        raise BackupError(f"{name} cannot be copied ({error}): {advice}") from error
+    if integrity_result != "ok":
+        raise BackupError(f"{name} is damaged ({integrity_result}): {advice}")
+
+
 def copy_follows(data_dir: Path, target: Path) -> Mapping[str, tuple[int, str]]:
-    """Copy the database of followed searches, which may be in use. Returns (size, SHA-256) by path; empty: no file."""
+    """Copy the database of followed searches; returns (size, SHA-256) by path, empty if there is none.
+
+    Raises BackupError if it is damaged, and OSError if the disk is full.
+    """
     source, name = data_dir / FOLLOWS_FILE, f"{STATE_DIR}/{FOLLOWS_FILE}"
     if not source.exists():
         return {}
     (target / STATE_DIR).mkdir(mode=0o700, exist_ok=True)
-    os.close(os.open(target / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target / name)) as target_db:
-        source_db.backup(target_db)
-        target_db.execute("PRAGMA journal_mode=DELETE")  # one file
+    copy_sqlite(source, target / name, str(source), "move it away; readers then have to follow their searches again")
     return {name: ((target / name).stat().st_size, file_sha256(target / name))}
 
 

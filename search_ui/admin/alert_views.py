@@ -1,7 +1,5 @@
 """The page about alerts: firing and ended ones, mute, and the test message."""
 
-from urllib.parse import urlsplit
-
 from flask import Blueprint, flash, g, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -9,7 +7,6 @@ from docstore.reports.alert_mutes import SECONDS_BY_PERIOD
 from domain.account import Role
 from domain.alert import Alert
 from domain.errors import SettingsError
-from domain.follow import Channel, Follow
 from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
@@ -26,7 +23,7 @@ blueprint.after_request(add_no_store_headers)
 @require_role(Role.REPORTS)
 def alert_list() -> BaseResponse:
     """Show firing alerts, mutes of other alerts, and ended alerts."""
-    administration, store = current_site().administration, current_site().store
+    administration, store, follows = current_site().administration, current_site().store, current_site().backend.follows
     firing, mutes = store.alerts.firing(), {mute.key: mute for mute in store.alert_mutes.active()}
     firing_keys = {alert.key for alert in firing}
     return render_page(
@@ -34,21 +31,16 @@ def alert_list() -> BaseResponse:
         firing=[(alert, message, mutes.get(alert.key)) for alert, message in map(_with_message, firing)],
         silent_mutes=[mute for key, mute in mutes.items() if key not in firing_keys],
         ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
-        follow_counts=current_site().backend.follows.counts(),
+        follow_counts=follows.counts(),
         follow_problems=[
-            (follow, _display_address(follow), translate_message(parse_message(follow.problem)))
-            for follow in current_site().backend.follows.list_problems(MAX_FOLLOW_PROBLEMS)
+            (follow, translate_message(parse_message(follow.problem)))
+            for follow in follows.list_problems(MAX_FOLLOW_PROBLEMS)
         ],
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
         moment=format_timestamp,
         duration=format_duration,
     )
-
-
-def _display_address(follow: Follow) -> str:
-    """Return the address of a follow; only the host of a webhook, whose path may be secret."""
-    return urlsplit(follow.address).netloc if follow.channel is Channel.WEBHOOK else follow.address
 
 
 def _with_message(alert: Alert) -> tuple[Alert, str]:

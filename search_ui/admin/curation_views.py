@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from time import mktime
 
 from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -15,7 +14,7 @@ from domain.curation import CurationAction, CurationRule
 from domain.errors import PlumblineError
 from domain.message import Message, error_message
 from search_ui.accounts import add_no_store_headers, require_role, safe_next_url
-from search_ui.admin.history_views import parse_day
+from search_ui.admin.history_views import day_start, parse_day
 from search_ui.admin.operation_views import run_operation
 from search_ui.admin.views import DAY_SECONDS, MINUTE_SECONDS
 from search_ui.context import current_services, current_site, render_page
@@ -157,7 +156,7 @@ def _render_rule(status: int = 200, problem: str = "") -> BaseResponse:
         problem=problem,
         before=before,
         after=after,
-        saved=_find_rule(rule.query, rule.doc_id),
+        saved_rule=_find_rule(rule.query, rule.doc_id),
         last_day=last_day,
         curation_actions=list(CurationAction),
         back_url=_back_url(),
@@ -187,17 +186,17 @@ def _read_rule() -> tuple[CurationRule, dict[str, str], ArticleSummary | None]:
         abort(400, description=error_message(error))
     if not normalize_query(query, site.settings.longest_query) or action not in [*CurationAction]:
         abort(400)
-    saved = _find_rule(query, doc_id)
+    saved_rule = _find_rule(query, doc_id)
     article = next(iter(list_by_ids(current_services().search, [doc_id])), None) if doc_id else None
-    if saved and "action" not in values:
-        return saved, {}, article
+    if saved_rule and "action" not in values:
+        return saved_rule, {}, article
     day, errors = parse_day(values.get("until", "").strip()), {}
-    until = None if day is None else mktime((day + timedelta(days=1)).timetuple())
+    until = None if day is None else day_start(day + timedelta(days=1))
     if "action" in values and not reason:
         errors["reason"] = "reason"
     if values.get("until", "").strip() and (until is None or until <= site.clock()):
         errors["until"] = "end_date"
-    title = article.plain_title if article else saved.title if saved else ""
+    title = article.plain_title if article else saved_rule.title if saved_rule else ""
     rule = CurationRule(
         0,
         query,
@@ -208,9 +207,9 @@ def _read_rule() -> tuple[CurationRule, dict[str, str], ArticleSummary | None]:
         CurationAction(action),
         reason,
         current_account_name(),
-        saved.created_at if saved else site.clock(),
+        saved_rule.created_at if saved_rule else site.clock(),
         until,
-        saved.version if saved else 0,
+        saved_rule.version if saved_rule else 0,
     )
     return rule, errors, article
 

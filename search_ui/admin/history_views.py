@@ -72,8 +72,8 @@ def _requested_filter() -> HistoryFilter:
         account=request.args.get("account", "")[:MAX_NAME_CHARS] or None,
         is_review=source == "review" if name else None,
         name=name or None,
-        since=_day_start(parse_day(request.args.get("from", ""))),
-        until=_day_start(last_day + timedelta(days=1) if last_day else None),
+        since=day_start(parse_day(request.args.get("from", ""))),
+        until=day_start(last_day + timedelta(days=1) if last_day else None),
     )
 
 
@@ -85,7 +85,7 @@ def parse_day(text: str) -> date | None:
     return None
 
 
-def _day_start(day: date | None) -> float | None:
+def day_start(day: date | None) -> float | None:
     """Return the start of a day in the server's time zone in epoch seconds."""
     return None if day is None else time.mktime(day.timetuple())
 

@@ -39,11 +39,11 @@ def active_filters(request: SearchRequest) -> list[ActiveFilter]:
             for value in getattr(request, name)
         ]
     for name, value in _excluded_values(request):
-        without = request.with_exclusion_toggled(name, value)
+        without = request.with_toggled(name, value, is_exclusion=True)
         chips.append(ActiveFilter(translate("not"), facet_label(name, value), without, is_excluded=True))
     if request.since or request.until:
         without = request.with_changes(since="", until="")
-        chips.append(ActiveFilter(translate("Date"), date_label(request), without))
+        chips.append(ActiveFilter(translate("Date"), request.date_label, without))
     return chips + (
         [ActiveFilter(translate("Duplicates of one document"), "", request.with_changes(cluster=""))]
         if request.cluster
@@ -53,13 +53,7 @@ def active_filters(request: SearchRequest) -> list[ActiveFilter]:
 
 def _excluded_values(request: SearchRequest) -> list[tuple[str, str]]:
     """Return the filter and the value of each exclusion."""
-    return [(name, value) for name in PARAM_BY_FILTER for value in getattr(request.excluded, name)]
-
-
-def date_label(request: SearchRequest) -> str:
-    """Return the date range of a request."""
-    date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
-    return date_range.strip()
+    return [(name, value) for name in PARAM_BY_FILTER for value in getattr(request.exclusions, name)]
 
 
 def facet_label(name: str, value: str) -> str:
@@ -99,9 +93,9 @@ def filter_label(request: SearchRequest, request_filter: RequestFilter) -> str:
     if name == "cluster":
         return translate("Duplicates of one document")
     if name == "date":
-        return translate("{label}: {value}", label=translate("Date"), value=date_label(request))
-    if name == "excluded":
-        labels = [facet_label(*excluded) for excluded in _excluded_values(request)]
+        return translate("{label}: {value}", label=translate("Date"), value=request.date_label)
+    if name == "exclusions":
+        labels = [facet_label(*exclusion) for exclusion in _excluded_values(request)]
         return translate("{label}: {value}", label=translate("not"), value=translate(", ").join(labels))
     kind = translate_code("field", PARAM_BY_FILTER[name])
     values = translate(", ").join(facet_label(name, value) for value in getattr(request, name))

@@ -12,14 +12,22 @@ from flask import Blueprint, Response, current_app, g, redirect, request, url_fo
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError
-from domain.follow import MAX_FOLLOWS, Channel, Follow, Interval, is_mail_address
-from search_ui.context import current_account, current_site, error_response, external_url, render_page
+from domain.follow import (
+    MAX_ADDRESS_CHARS,
+    MAX_FOLLOWS,
+    MAX_WEBHOOK_CHARS,
+    Follow,
+    FollowChannel,
+    Interval,
+    is_mail_address,
+)
+from search_ui.context import current_account, current_site, error_response, render_page
 from search_ui.i18n import translate, translate_error
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, parse_search_request
 from search_ui.security import client_network
 from search_ui.services.follow import follow_label, followed_query, parse_followed_query
-from search_ui.services.follow_links import FollowLinks
+from search_ui.services.follow_links import CONFIRM_DAYS, FollowLinks
 
 blueprint = Blueprint("follow", __name__, url_prefix="/follow")
 link_blueprint = Blueprint("follow_links", __name__, url_prefix="/follow")  # its requests are signed
@@ -62,6 +70,9 @@ def _render_form(query: str, problem: str = "", sent_to: str = "", status: int =
         values=values,
         problem=problem,
         sent_to=sent_to,
+        confirm_days=CONFIRM_DAYS,
+        max_address=MAX_ADDRESS_CHARS,
+        max_webhook=MAX_WEBHOOK_CHARS,
     )
 
 
@@ -72,7 +83,7 @@ def request_follow() -> BaseResponse:
     query = _followed_query(parse_followed_query(request.form.get("query", ""), current_site().settings))
     try:
         interval = Interval(request.form.get("interval", ""))
-        channel = Channel(request.form.get("channel", ""))
+        channel = FollowChannel(request.form.get("channel", ""))
     except ValueError as error:
         raise BadSearchRequestError("follow") from error
     address = request.form.get("address", "").strip()
@@ -83,7 +94,7 @@ def request_follow() -> BaseResponse:
     if not follows.allow_request(address, client_network()):
         return _render_form(query, translate("Too many requests. Try again in an hour."), status=429)
     try:
-        if channel is Channel.MAIL:
+        if channel is FollowChannel.MAIL:
             follows.send_mail(address, *_confirmation(follow))
             return _render_form(query, sent_to=address)
         follows.test_webhook(address)
@@ -96,14 +107,14 @@ def request_follow() -> BaseResponse:
 def _find_problem(follow: Follow) -> str:
     """Return why a follow cannot be started; "" if it can."""
     follows = current_site().backend.follows
-    if follow.channel is Channel.MAIL:
+    if follow.channel is FollowChannel.MAIL:
         if not follows.can_mail():
             return translate("This site sends no mail.")
         if not is_mail_address(follow.address):
             return translate("This is not a mail address.")
     elif current_account() is None:
         return translate("Sign in to use a webhook.")
-    elif urlsplit(follow.address).scheme not in ("http", "https") or len(follow.address) > 2000:
+    elif urlsplit(follow.address).scheme not in ("http", "https") or len(follow.address) > MAX_WEBHOOK_CHARS:
         return translate("A webhook has an http or https URL.")
     followed_queries = [other.query for other in follows.list_by_address(follow.address)]
     if len(followed_queries) >= MAX_FOLLOWS and follow.query not in followed_queries:
@@ -116,15 +127,14 @@ def _confirmation(follow: Follow) -> tuple[str, str]:
 
     It does not contain the query, which anybody can choose: otherwise this site would send everybody's texts.
     """
-    site = current_site().settings.title
-    url = external_url("follow_links.confirm").removesuffix("/follow/confirm") + _links().confirm_path(follow)
+    settings = current_site().settings
     lines = [
-        translate("Somebody, probably you, wants to follow a search of {site} with this address.", site=site),
+        translate("Somebody, probably you, wants to follow a search of {site} with this address.", site=settings.title),
         translate("Open this link to see the search and to confirm:"),
-        url,
+        settings.site_url + _links().confirm_path(follow),
         translate("Otherwise do nothing: nothing is saved, and you get no further mail."),
     ]
-    return translate("{site}: confirm that you follow a search", site=site), "\n\n".join(lines) + "\n"
+    return translate("{site}: confirm that you follow a search", site=settings.title), "\n\n".join(lines) + "\n"
 
 
 @link_blueprint.get("/confirm")

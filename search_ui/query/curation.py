@@ -19,7 +19,7 @@ from search_ui.query.solr_query import QueryParam, SolrQuery
 from solr_client import solr_fields
 from text.folding import query_key
 
-RAISE_FACTOR, LOWER_FACTOR = 3.0, 0.2  # of the score
+SCORE_FACTORS: Mapping[CurationAction, float] = {CurationAction.RAISE: 3.0, CurationAction.LOWER: 0.2}
 PIN_SCORE = 8192.0  # more than all other scores together; a multiple of `FULL_MATCH_SCORE`
 
 
@@ -36,8 +36,7 @@ class Curation:
     def score_factor(self, doc_id: str) -> float:
         """Return by what the score of an article is multiplied."""
         rule = self.rule_by_id.get(doc_id)
-        factors = {CurationAction.RAISE: RAISE_FACTOR, CurationAction.LOWER: LOWER_FACTOR}
-        return factors.get(rule.action, 1.0) if rule else 1.0
+        return SCORE_FACTORS.get(rule.action, 1.0) if rule else 1.0
 
     def without(self, doc_id: str) -> "Curation":
         """Return the rules of the other articles."""
@@ -53,7 +52,7 @@ class Curation:
 
     def rank(self, ranking: SolrQuery) -> SolrQuery:
         """Return a ranking query with other scores for raised, lowered and pinned articles."""
-        for action, factor in ((CurationAction.RAISE, RAISE_FACTOR), (CurationAction.LOWER, LOWER_FACTOR)):
+        for action, factor in SCORE_FACTORS.items():
             if self.ids(action):
                 articles = self.articles_clause(f"{action}_articles", action)
                 function = replace(articles, template=f"'if(exists(query($)),{factor:g},1)'")
@@ -105,7 +104,7 @@ class CurationRules:
 
 
 class CurationCache:
-    """Holds all rules. Thread-safe."""
+    """Holds the rules of a site between requests. Thread-safe."""
 
     def __init__(self) -> None:
         self._cached: tuple[object, CurationRules] = (None, CurationRules())

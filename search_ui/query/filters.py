@@ -139,10 +139,10 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     excluding_queries = tuple(
         _excluding(f"not_{name}", SolrQuery.terms(query_fields, f"not_{name}", values))
         for name, query_fields in SOLR_FIELD_BY_FILTER.items()
-        if (values := getattr(request.excluded, name))
+        if (values := getattr(request.exclusions, name))
     )
     if excluding_queries:
-        filters.append(RequestFilter("excluded", excluding_queries, request_field="excluded"))
+        filters.append(RequestFilter("excluded", excluding_queries, request_field="exclusions"))
     return filters
 
 

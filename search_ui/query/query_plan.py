@@ -63,8 +63,8 @@ class QueryPlan:
             clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, 1.0), (solr_fields.BODY, 1.0)))
             query = clause.to_query(self.words.typed)
         if self.curation.ids(CurationAction.PIN):
-            pinned = self.curation.articles_clause("pinned", CurationAction.PIN)
-            query = SolrQuery.boolean([QueryParam("all_words", query), pinned])
+            pinned_articles = self.curation.articles_clause("pinned", CurationAction.PIN)
+            query = SolrQuery.boolean([QueryParam("all_words", query), pinned_articles])
         return QueryParam("full_matches", query)
 
     @cached_property

@@ -118,10 +118,10 @@ _YEAR_RE = re.compile(r"(?<!\d)(?:19|20)\d\d(?=年)|(?<![\w.])(?:19|20)\d\d(?![\
 
 def _find_time_words(query: ParsedQuery, words: Sequence[str], is_term: Callable[[str], bool]) -> frozenset[str]:
     """Return the words of a query that say when, in lower case, years without 年: those outside terms and phrases."""
-    quoted = {part for phrase in query.required_texts(PartKind.PHRASE) for part in phrase.lower().split()}
+    quoted_words = {part for phrase in query.required_texts(PartKind.PHRASE) for part in phrase.lower().split()}
     in_terms = {word for run in _iter_word_runs(words) if is_term(run) or is_term(run.lower()) for word in run.split()}
     free_words = {word.lower().removesuffix("年") for word in words if word not in in_terms}
-    return frozenset(free_words - quoted)
+    return frozenset(free_words - quoted_words)
 
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")

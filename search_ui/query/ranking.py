@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from search_ui.query.full_matches import MAX_STEMMED_PARTS, all_parts_query, find_stem_fields
@@ -131,12 +132,13 @@ def build_rank_query(words: QueryWords, profile: str) -> SolrQuery:
 def _build_time_scores(words: QueryWords, score: float) -> list[QueryParam]:
     """Build the queries whose scores favour new articles, or those of the years in the query. They match everything."""
     functions = (
-        [f"recip(max(0,ms(NOW/DAY,{solr_fields.PUBLISHED})),{1 / _YEAR_MS:.4g},{score:g},1)"]
+        [f"recip(max(0,ms(NOW/DAY,{solr_fields.PUBLISHED})),{1 / (366 * _DAY_MS):.4g},{score:g},1)"]
         if words.wants_recent
         else []
     )
     functions += [
-        f"map(ms({solr_fields.PUBLISHED},{year}-01-01T00:00:00Z),0,{_YEAR_MS - 1},{score:g},0)" for year in words.years
+        f"map(ms({solr_fields.PUBLISHED},{year}-01-01T00:00:00Z),0,{_year_ms(year) - 1},{score:g},0)"
+        for year in words.years
     ]
     return [
         QueryParam(f"time{n}", SolrQuery("func", body=f"if(exists({solr_fields.PUBLISHED}),{function},0)"))
@@ -144,7 +146,12 @@ def _build_time_scores(words: QueryWords, score: float) -> list[QueryParam]:
     ]
 
 
-_YEAR_MS = 366 * 24 * 3600 * 1000
+_DAY_MS = 24 * 3600 * 1000
+
+
+def _year_ms(year: int) -> int:
+    """Return the length of a year in milliseconds."""
+    return (date(year + 1, 1, 1) - date(year, 1, 1)).days * _DAY_MS
 
 
 def _iter_score_clauses(profile: RankingProfile, words: QueryWords) -> Iterator[QueryParam]:

@@ -92,7 +92,7 @@ class SearchRequest(FilterFields[str]):
     excluded value.
 
     Attributes:
-        excluded: The excluded values of each filter. Their URL parameters begin with `-`, as in `-site=a.example`.
+        exclusions: The excluded values of each filter. Their URL parameters begin with `-`, as in `-site=a.example`.
         raw_query: The query as it was sent, without what exceeds `SearchSettings.longest_query`.
         text: The normalized query; "" if it contains nothing searchable.
         cursor: Signed start of a page behind the numbered ones (`CursorCodec`).
@@ -101,7 +101,7 @@ class SearchRequest(FilterFields[str]):
         until: Last year, month or day, inclusive, or "".
     """
 
-    excluded: FilterFields[str] = FilterFields()
+    exclusions: FilterFields[str] = FilterFields()
     raw_query: str = ""
     text: str = ""
     page: int = 1
@@ -129,6 +129,12 @@ class SearchRequest(FilterFields[str]):
             _first_day_after(self.until) if self.until else None,
         )
 
+    @property
+    def date_label(self) -> str:
+        """The date range in words; "" if there is none."""
+        date_range = self.since if self.since == self.until else f"{self.since} – {self.until}"
+        return date_range.strip()
+
     def single_year(self) -> int | None:
         """Return the year if the date range lies within one year."""
         years = {self.since[:4], self.until[:4]}
@@ -150,33 +156,30 @@ class SearchRequest(FilterFields[str]):
     def _filter_params(self) -> list[tuple[str, str]]:
         selected = [(param, value) for name, param in PARAM_BY_FILTER.items() for value in getattr(self, name)]
         return selected + [
-            (f"-{param}", value) for name, param in PARAM_BY_FILTER.items() for value in getattr(self.excluded, name)
+            (f"-{param}", value) for name, param in PARAM_BY_FILTER.items() for value in getattr(self.exclusions, name)
         ]
 
     def without_filters(self) -> Self:
         """Return the request without its filters."""
         empty_filters: dict[str, Any] = dict.fromkeys(PARAM_BY_FILTER, ())
-        return replace(self, **empty_filters, excluded=FilterFields(), cluster="", since="", until="")
+        return replace(self, **empty_filters, exclusions=FilterFields(), cluster="", since="", until="")
 
     def with_changes(self, **changes: object) -> Self:
         """Return the request with changed fields. It starts at the first page unless a page is given."""
         return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
-    def with_toggled(self, name: str, value: str) -> Self:
-        """Return the request with `value` added to or removed from the filter `name` (a key of `PARAM_BY_FILTER`).
+    def with_toggled(self, name: str, value: str, is_exclusion: bool = False) -> Self:
+        """Return the request with `value` added to or removed from a filter, or from its excluded values.
 
-        A value that is added is no longer excluded.
+        A value that is added to one of them is removed from the other. `name` is a key of `PARAM_BY_FILTER`.
         """
-        selected, excluded = _toggle(value, getattr(self, name), getattr(self.excluded, name))
-        return self.with_changes(**{name: selected, "excluded": replace(self.excluded, **{name: excluded})})
-
-    def with_exclusion_toggled(self, name: str, value: str) -> Self:
-        """Return the request with `value` added to or removed from the excluded values of the filter `name`.
-
-        A value that is excluded is no longer selected.
-        """
-        excluded, selected = _toggle(value, getattr(self.excluded, name), getattr(self, name))
-        return self.with_changes(**{name: selected, "excluded": replace(self.excluded, **{name: excluded})})
+        selected_values, excluded_values = getattr(self, name), getattr(self.exclusions, name)
+        if is_exclusion:
+            excluded_values, selected_values = _toggle(value, excluded_values, selected_values)
+        else:
+            selected_values, excluded_values = _toggle(value, selected_values, excluded_values)
+        exclusions = replace(self.exclusions, **{name: excluded_values})
+        return self.with_changes(**{name: selected_values, "exclusions": exclusions})
 
     def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """Return the request as URL parameters, without defaults."""
@@ -230,7 +233,7 @@ def parse_valid_parameters(
         page=parse("page", lambda text: _parse_page(text, settings), 1),
         cursor=arguments.get("cursor", ""),
         **_parse_filters(arguments),
-        excluded=FilterFields(**_parse_filters(arguments, "-")),
+        exclusions=FilterFields(**_parse_filters(arguments, "-")),
         cluster=arguments.get("cluster", "")[:MAX_VALUE_CHARS],
         since=parse("from", _parse_date_filter, ""),
         until=parse("to", _parse_date_filter, ""),

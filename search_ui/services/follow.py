@@ -11,7 +11,7 @@ from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import Hit
 from search_ui.query.search import SearchService, SolrRequest
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder, parse_search_request
+from search_ui.query.search_request import FILTER_NAMES, SearchRequest, SortOrder, parse_search_request
 from search_ui.query.solr_client import SolrBackend, SolrResponse, is_partial, match_count
 from search_ui.query.solr_query import Params, SolrQuery
 from search_ui.query.solr_requests import hits_params
@@ -22,17 +22,26 @@ from solr_client import solr_fields
 MAX_ARTICLES = 100  # in one message; further ones are counted
 
 
-@dataclass(frozen=True)
 class AmongArticles:
-    """A search server that only knows some documents."""
+    """A search server that only knows some documents.
 
-    solr: SolrBackend
-    doc_ids: Sequence[str]
+    Args:
+        solr: The search server.
+        doc_ids: Their ids.
+    """
+
+    def __init__(self, solr: SolrBackend, doc_ids: Sequence[str]) -> None:
+        query = SolrQuery.terms(solr_fields.ID, "among_ids", doc_ids, separator=",")
+        self._solr, self._params = solr, [("fq", query.to_syntax()), *query.to_params()]
 
     def select(self, params: Params) -> SolrResponse:
         """Send a select request. See `SolrBackend.select`."""
-        query = SolrQuery.terms(solr_fields.ID, "among_ids", self.doc_ids, separator=",")
-        return self.solr.select([*params, ("fq", query.to_syntax()), *query.to_params()])
+        return self._solr.select([*params, *self._params])
+
+
+def among_articles(services: SiteServices, doc_ids: Sequence[str]) -> SiteServices:
+    """Return the services for pages of MAX_ARTICLES articles that only know some articles."""
+    return replace(services.with_page_size(MAX_ARTICLES), solr=AmongArticles(services.solr, doc_ids))
 
 
 def followed_query(request: SearchRequest, settings: SearchSettings) -> str:
@@ -47,11 +56,14 @@ def parse_followed_query(query: str, settings: SearchSettings) -> SearchRequest:
 
 
 def follow_label(request: SearchRequest, settings: SearchSettings) -> str:
-    """Return the name of a search in one line: its query and the values of its filters."""
-    values = [value for name in PARAM_BY_FILTER if name != "sites" for value in getattr(request, name)]
-    values += [site_display_name(site, settings) for site in request.sites]
-    values += [f"{request.since} – {request.until}".strip()] if request.since or request.until else []
-    return " · ".join(filter(None, map(clean_text, [request.raw_query, *values])))
+    """Return the name of a search in one line: its query and the values of its filters, `-` before excluded ones."""
+    values = [
+        sign + (site_display_name(value, settings) if name == "sites" else value)
+        for sign, filters in (("", request), ("-", request.exclusions))
+        for name in FILTER_NAMES
+        for value in getattr(filters, name)
+    ]
+    return " · ".join(filter(None, map(clean_text, [request.raw_query, *values, request.date_label])))
 
 
 @dataclass(frozen=True)
@@ -62,20 +74,19 @@ class NewArticles:
     more: int = 0
 
 
-def find_new_articles(services: SiteServices, request: SearchRequest, doc_ids: Sequence[str]) -> NewArticles:
-    """Return the full matches of a search among some documents, near-duplicates and stories once.
+def find_new_articles(search: SearchService, request: SearchRequest) -> NewArticles:
+    """Return the full matches of a search among the articles of `among_articles`, near-duplicates and stories once.
 
     Most searches match none: they cost one small request. Raises what `SolrBackend.select` raises.
     """
-    services = replace(services.with_page_size(MAX_ARTICLES), solr=AmongArticles(services.solr, doc_ids))
-    search: SearchService = services.search
     plan = search.plan(request.with_changes(sort=SortOrder.DATE))
-    probe = search.select(SolrRequest.HITS, hits_params(plan, 0))
-    if not match_count(probe) and not is_partial(probe):
+    count_response = search.select(SolrRequest.HITS, hits_params(plan, 0))
+    if not match_count(count_response) and not is_partial(count_response):
         return NewArticles()
     page = search.execute(plan)
     if page.partial:
         raise SolrUnavailableError("Solr took too long to match a followed search")
-    by_story = {hit.story or hit.cluster or hit.doc_id: hit for hit in reversed(page.hits)}
-    hits = [hit for hit in page.hits if by_story[hit.story or hit.cluster or hit.doc_id] is hit]
-    return NewArticles(hits, max(0, page.match_count - len(page.hits)))
+    first_by_story: dict[str, Hit] = {}
+    for hit in page.hits:
+        first_by_story.setdefault(hit.story or hit.doc_id, hit)
+    return NewArticles(tuple(first_by_story.values()), max(0, page.match_count - len(page.hits)))

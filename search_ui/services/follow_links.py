@@ -4,9 +4,10 @@ from urllib.parse import urlencode
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
-from domain.follow import Channel, Follow, Interval
+from domain.follow import Follow, FollowChannel, Interval
 
-CONFIRM_SECONDS = 3 * 86_400
+CONFIRM_DAYS = 3
+DAY_SECONDS = 86_400
 
 
 class FollowLinks:
@@ -33,14 +34,16 @@ class FollowLinks:
             return None
 
     def confirm_path(self, follow: Follow) -> str:
-        """Return the path of the page that starts a follow. It is valid for CONFIRM_SECONDS and saves nothing."""
+        """Return the path of the page that starts a follow. It is valid for CONFIRM_DAYS and saves nothing."""
         values = [follow.channel, follow.address, follow.query, follow.interval, follow.language]
         return f"/follow/confirm?key={self._confirmations.dumps(values)}"
 
     def read_confirm_key(self, key: str) -> Follow | None:
         """Return the follow of a link; None if the link is not ours or out of date."""
         try:
-            channel, address, query, interval, language = self._confirmations.loads(key, max_age=CONFIRM_SECONDS)
+            channel, address, query, interval, language = self._confirmations.loads(
+                key, max_age=CONFIRM_DAYS * DAY_SECONDS
+            )
         except BadData:
             return None
-        return Follow("", Channel(channel), address, query, Interval(interval), language)
+        return Follow("", FollowChannel(channel), address, query, Interval(interval), language)

@@ -196,7 +196,7 @@ def _single_word_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
 
 _FIELDS_TO_RESET: Mapping[str, Mapping[str, object]] = {
     **{name: {name: ()} for name in PARAM_BY_FILTER},
-    "excluded": {"excluded": FilterFields()},
+    "exclusions": {"exclusions": FilterFields()},
     "cluster": {"cluster": ""},
     "date": {"since": "", "until": ""},
     "sort": {"sort": SortOrder.RELEVANCE},

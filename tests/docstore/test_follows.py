@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from docstore.follows import MAX_REQUESTS_PER_ADDRESS, MAX_REQUESTS_PER_NETWORK, FollowTable
-from domain.follow import Channel, Delivery, Follow, Interval, is_mail_address
+from domain.follow import Delivery, Follow, FollowChannel, Interval, is_mail_address
 from tests.conftest import logic_store_url
 
 store_url = logic_store_url
-MAIL = Follow("", Channel.MAIL, "reader@x.example", "q=页岩气", Interval.DAILY, "zh")
+MAIL = Follow("", FollowChannel.MAIL, "reader@x.example", "q=页岩气", Interval.DAILY, "zh")
 HOUR, DAY = 3600.0, 86_400.0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pytest import MonkeyPatch
 
+from docstore.follows import FOLLOWS_FILE
 from domain.account import Role
 from locks.private_files import write_private_file
 from pipeline.engine import Engine
@@ -222,6 +223,15 @@ def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_
     backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     with pytest.raises(BackupError, match="already has a store"):
         restore_backup(backup, settings(vertical))
+
+
+def test_damaged_follows_are_not_backed_up(vertical: LocalVertical, tmp_path: Path) -> None:
+    follows = vertical.data / FOLLOWS_FILE
+    before = follows.read_bytes() if follows.exists() else None
+    follows.write_bytes(b"no database" * 1000)
+    with pytest.raises(BackupError, match=r"follows\.db cannot be copied .*move it away"):
+        create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    follows.unlink() if before is None else follows.write_bytes(before)
 
 
 def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from docstore.follows import FOLLOWS_FILE
-from domain.follow import Channel, Follow, Interval
+from domain.follow import Follow, FollowChannel, Interval
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.follows import delivery
 from pipeline.follows.delivery import deliver_follows
-from pipeline.follows.tools import follow_operations, follow_tools, mask_address
+from pipeline.follows.tools import follow_operations, follow_tools
 from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.operations import run_command
 from pipeline.progress import NullProgress
@@ -31,7 +31,7 @@ from tests.solr_fixture import RunningSolr
 pytestmark = pytest.mark.solr
 
 SITE = "https://search.x.example"
-MAIL = Follow("", Channel.MAIL, "reader@x.example", "q=页岩气", Interval.DAILY, "zh")
+MAIL = Follow("", FollowChannel.MAIL, "reader@x.example", "q=页岩气", Interval.DAILY, "zh")
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,8 @@ def test_what_fails_waits_and_what_bounces_is_shown(engine: Engine, mailbox: Mai
     assert run_command(engine, "follow_stop", "ann", follow_id=problem.follow_id) is not None
     assert run_command(engine, "follow_stop", "ann", follow_id=problem.follow_id) is None
     assert {operation.name for operation in follow_operations(engine)} == {"follow_retry", "follow_stop"}
-    assert mask_address("reader@x.example") == "r…@x.example" and mask_address("https://h.example/a@b") == "h.example"
+    webhook = replace(MAIL, channel=FollowChannel.WEBHOOK, address="https://h.example/a@b")
+    assert (MAIL.masked_address, webhook.masked_address) == ("r…@x.example", "h.example")
 
 
 def test_a_webhook_that_hangs_stops_nobody(engine: Engine, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +186,7 @@ def test_a_webhook_that_hangs_stops_nobody(engine: Engine, mailbox: Mailbox, mon
         hanging = f"http://127.0.0.1:{silent.getsockname()[1]}/hook"
         engine.settings = replace(engine.settings, alerts=replace(engine.settings.alerts, seconds=0.5))
         for address in (hanging, hook.url):
-            tools.start(replace(MAIL, channel=Channel.WEBHOOK, address=address))
+            tools.start(replace(MAIL, channel=FollowChannel.WEBHOOK, address=address))
         tools.start(MAIL)
         publish(engine, 1)
         deliver_follows(engine)
@@ -248,4 +249,6 @@ def test_the_name_of_a_search_has_its_filters() -> None:
     settings = SearchSettings(site_names={"news.example": "能源新闻"})
     request = parse_followed_query("q=LNG&site=news.example&from=2024", settings)
     assert follow_label(request, settings) == "LNG · 能源新闻 · 2024 –"
+    request = parse_followed_query("q=LNG&-site=news.example&from=2024&to=2024", settings)
+    assert follow_label(request, settings) == "LNG · -能源新闻 · 2024"
     assert MAX_ARTICLES == 100

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from domain.follow import MAX_FOLLOWS, Channel, Follow, Interval
+from domain.follow import MAX_FOLLOWS, Follow, FollowChannel, Interval
 from pipeline.settings import build_settings
-from search_ui.services.follow_links import CONFIRM_SECONDS, FollowLinks
+from search_ui.services.follow_links import CONFIRM_DAYS, FollowLinks
 from search_ui.settings import SearchSettings
 from tests.mail_server import Mailbox, open_hook, open_mail_server
 from tests.search_ui.test_pages import soup
@@ -76,10 +76,10 @@ def test_a_reader_follows_by_mail_after_a_confirmation(site: MemorySite, mailbox
 def test_one_link_lists_and_stops_everything(site: MemorySite) -> None:
     client = client_of(site)
     follows = [
-        site.follows.start(Follow("", Channel.MAIL, ADDRESS, f"q={word}", Interval.WEEKLY, "en"))
+        site.follows.start(Follow("", FollowChannel.MAIL, ADDRESS, f"q={word}", Interval.WEEKLY, "en"))
         for word in ("LNG", "coal", "oil")
     ]
-    site.follows.start(Follow("", Channel.MAIL, "other@x.example", "q=LNG", Interval.DAILY, "en"))
+    site.follows.start(Follow("", FollowChannel.MAIL, "other@x.example", "q=LNG", Interval.DAILY, "en"))
     links = FollowLinks(b"k" * 32)
     one = links.list_path(ADDRESS, follows[0].follow_id)
     page = soup(client.get(f"{one}&lang=en"))
@@ -105,11 +105,11 @@ def test_a_link_that_nobody_signed_shows_and_changes_nothing(site: MemorySite, p
 
 
 def test_a_confirmation_ends_after_three_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    links, follow = FollowLinks(b"k" * 32), Follow("", Channel.MAIL, ADDRESS, "q=LNG", Interval.DAILY, "en")
+    links, follow = FollowLinks(b"k" * 32), Follow("", FollowChannel.MAIL, ADDRESS, "q=LNG", Interval.DAILY, "en")
     key = links.confirm_path(follow).partition("key=")[2]
     assert links.read_confirm_key(key) == follow
-    monkeypatch.setattr("search_ui.services.follow_links.CONFIRM_SECONDS", -1)
-    assert links.read_confirm_key(key) is None and CONFIRM_SECONDS == 3 * 86_400
+    monkeypatch.setattr("search_ui.services.follow_links.CONFIRM_DAYS", -1)
+    assert links.read_confirm_key(key) is None and CONFIRM_DAYS == 3
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_the_mail_server_and_the_limits_have_the_last_word(site: MemorySite, mai
 
 def test_nobody_follows_without_end(site: MemorySite) -> None:
     for number in range(MAX_FOLLOWS):
-        site.follows.start(Follow("", Channel.MAIL, ADDRESS, f"q={number}", Interval.DAILY, "en"))
+        site.follows.start(Follow("", FollowChannel.MAIL, ADDRESS, f"q={number}", Interval.DAILY, "en"))
     assert "more than 50 searches" in ask(client_of(site)).text  # type: ignore[attr-defined]
 
 
@@ -174,7 +174,7 @@ def test_a_site_that_sends_no_mail_offers_feeds(tmp_path: Path) -> None:
 
 def test_operators_see_who_gets_nothing(site: MemorySite) -> None:
     client = client_of(site)
-    follow = site.follows.start(Follow("", Channel.MAIL, ADDRESS, "q=LNG", Interval.DAILY, "en"))
+    follow = site.follows.start(Follow("", FollowChannel.MAIL, ADDRESS, "q=LNG", Interval.DAILY, "en"))
     with site.engine.follows._database.write() as connection:
         connection.exec_driver_sql("UPDATE follows SET problem = '550 unknown'")
     token = sign_in(client)

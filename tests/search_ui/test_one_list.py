@@ -2,6 +2,7 @@
 
 import json
 import random
+import uuid
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -49,8 +50,8 @@ class QueryVectors(NoQueryVectors):
 
 @pytest.fixture(scope="module")
 def index(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """Yield an index with `articles`."""
-    index = index_at(solr_node.url, "one-list")
+    """Yield an index with `articles`; two modules use it, which run at a time."""
+    index = index_at(solr_node.url, f"one_list_{uuid.uuid4().hex[:12]}")
     index.ensure_collection()
     analysis = TextAnalysis(Lexicon(), BASE, BASE)
     assert index.add([to_solr_document(stored, analysis, {MODEL: vector}) for stored, vector in articles()]) == {}
@@ -64,7 +65,7 @@ def client_of(
 ) -> FlaskClient:
     settings = SearchSettings(page_size=page_size, base_url="https://s.example/")
     vectors = QueryVectors() if with_meaning else NoQueryVectors()
-    search: Any = SolrSearchClient(index.base_url, "one-list", timeout=120.0)
+    search: Any = SolrSearchClient(index.base_url, index.collection, timeout=120.0)
     return site_app(search, site=site, settings=settings, query_vectors=vectors).test_client()
 
 

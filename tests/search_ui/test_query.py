@@ -227,7 +227,7 @@ def test_the_setting_names_all_profiles() -> None:
 
 def test_values_are_excluded_by_a_parameter_of_their_own() -> None:
     asked = ask(("q", "a"), ("site", "a.example"), ("-site", "b.example"), ("-section", "-x"), ("section", "-y"))
-    assert (asked.excluded.sites, asked.excluded.sections, asked.sections) == (("b.example",), ("-x",), ("-y",))
+    assert (asked.exclusions.sites, asked.exclusions.sections, asked.sections) == (("b.example",), ("-x",), ("-y",))
     pairs = asked.to_url_params(SETTINGS)
     assert pairs == [("q", "a"), ("site", "a.example"), ("section", "-y"), ("-site", "b.example"), ("-section", "-x")]
     assert ask(*pairs) == asked and asked.is_filtered() and not asked.without_filters().is_filtered()
@@ -235,8 +235,10 @@ def test_values_are_excluded_by_a_parameter_of_their_own() -> None:
 
 
 def test_a_value_is_selected_or_excluded_but_never_both() -> None:
-    excluded = ask(("q", "a"), ("site", "a.example"), ("page", "2")).with_exclusion_toggled("sites", "a.example")
-    assert (excluded.sites, excluded.excluded.sites, excluded.page) == ((), ("a.example",), 1)
+    excluded = ask(("q", "a"), ("site", "a.example"), ("page", "2")).with_toggled(
+        "sites", "a.example", is_exclusion=True
+    )
+    assert (excluded.sites, excluded.exclusions.sites, excluded.page) == ((), ("a.example",), 1)
     selected = excluded.with_toggled("sites", "a.example")
-    assert (selected.sites, selected.excluded.sites) == (("a.example",), ())
-    assert excluded.with_exclusion_toggled("sites", "a.example").excluded.sites == ()
+    assert (selected.sites, selected.exclusions.sites) == (("a.example",), ())
+    assert excluded.with_toggled("sites", "a.example", is_exclusion=True).exclusions.sites == ()

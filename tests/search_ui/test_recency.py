@@ -54,6 +54,12 @@ def test_a_word_for_new_is_not_required_and_a_year_is() -> None:
         assert not plan(query, terms).words.wants_recent and "recent" in plan(query, terms).words.content
 
 
+def test_a_year_ends_with_its_last_day() -> None:
+    for year, days in ((2016, 366), (2017, 365)):
+        params = dict(hits_params(plan(f"shale {year}"), 10))
+        assert f",0,{days * 86_400_000 - 1}," in params["time0"]
+
+
 def articles() -> Iterator[object]:
     body = "四川盆地页岩气井压裂技术取得进展，产量上升。"
     days = (date.today().isoformat(), "2016-05-09", "2009-01-02", "")

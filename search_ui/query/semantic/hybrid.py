@@ -237,21 +237,10 @@ def fuse(
         curation: The rules of editors, with which the lexical response is ranked.
     """
     lexical_docs, neighbours = first_by_cluster(lexical_response), first_by_cluster(vector_response)
-    pinned_ids = curation.ids(CurationAction.PIN)
-    pinned = {
-        cluster: Candidate(doc, 0.0, 0.0)
-        for cluster, doc in lexical_docs.items()
-        if str(doc[solr_fields.ID]) in pinned_ids
-    }
-    # The rules change the fused score, so they must not change the scale of the lexical one.
-    scored_docs: dict[str, SolrDocument] = {
-        cluster: {**doc, "score": float(doc["score"]) % FULL_MATCH_SCORE / _score_factor(doc, curation)}
-        for cluster, doc in lexical_docs.items()
-        if cluster not in pinned
-    }
+    pinned_candidates, scored_docs = _take_out_pinned(lexical_docs, curation)
     coverage = _vector_coverage(scored_docs.values(), vector)
     nearest = islice(neighbours.items(), round(coverage * len(neighbours)))
-    vector_docs = {cluster: doc for cluster, doc in nearest if cluster not in pinned}
+    vector_docs = {cluster: doc for cluster, doc in nearest if cluster not in pinned_candidates}
     exact_titles = {cluster for cluster, doc in scored_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
     candidate_by_cluster = {
         cluster: replace(candidate, factor=_score_factor(candidate.doc, curation))
@@ -259,12 +248,12 @@ def fuse(
             scored_docs, vector_docs, exact_titles, vector, weight * coverage**COVERAGE_EXPONENT
         ).items()
     }
-    lowered = {cluster for cluster, candidate in candidate_by_cluster.items() if candidate.factor < 1}
-    ranked_clusters = _rank_candidates(candidate_by_cluster, scored_docs, exact_titles - lowered)
+    lowered_clusters = {cluster for cluster, candidate in candidate_by_cluster.items() if candidate.factor < 1}
+    ranked_clusters = _rank_candidates(candidate_by_cluster, scored_docs, exact_titles - lowered_clusters)
     if full_first:
         ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
-    candidate_by_cluster |= pinned
-    ranked_clusters = [*pinned, *ranked_clusters][:limit]
+    candidate_by_cluster |= pinned_candidates
+    ranked_clusters = [*pinned_candidates, *ranked_clusters][:limit]
     # Also those behind the first lexical hits.
     lexical_clusters = {cluster for cluster, doc in neighbours.items() if float(doc.get(lexical_field, 0.0)) > 0}
     lexical_clusters.update(lexical_docs)
@@ -347,6 +336,26 @@ def _vector_coverage(docs: Iterable[SolrDocument], vector: QueryVector) -> float
     """Return the share of the documents of the model's languages that have a vector; 1 if there are none."""
     embeddable = [_has_vector(doc) for doc in docs if _has_vector(doc) or vector.should_have_vector(doc)]
     return sum(embeddable) / len(embeddable) if embeddable else 1.0
+
+
+def _take_out_pinned(
+    lexical_docs: Mapping[str, SolrDocument], curation: Curation
+) -> tuple[dict[str, Candidate], dict[str, SolrDocument]]:
+    """Return the pinned documents as candidates, and the others with their scores without the rules of editors.
+
+    The rules change the fused score, so they must not change the scale of the lexical one.
+    """
+    pinned_ids = curation.ids(CurationAction.PIN)
+    pinned_clusters = {cluster for cluster, doc in lexical_docs.items() if str(doc[solr_fields.ID]) in pinned_ids}
+    pinned_candidates = {
+        cluster: Candidate(doc, 0.0, 0.0) for cluster, doc in lexical_docs.items() if cluster in pinned_clusters
+    }
+    scored_docs: dict[str, SolrDocument] = {
+        cluster: {**doc, "score": float(doc["score"]) % FULL_MATCH_SCORE / _score_factor(doc, curation)}
+        for cluster, doc in lexical_docs.items()
+        if cluster not in pinned_clusters
+    }
+    return pinned_candidates, scored_docs
 
 
 def _score_factor(doc: SolrDocument, curation: Curation) -> float:
