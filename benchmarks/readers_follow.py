@@ -31,10 +31,11 @@ from domain.follow import Follow, FollowChannel, Interval
 from indexer.embedded_solr import EmbeddedSolr, find_free_port
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.follows.delivery import deliver_follows, match_due, open_services
+from pipeline.follows.delivery import match_due, open_services
 from pipeline.follows.tools import mark_seen
 from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.progress import NullProgress
+from pipeline.runs.notifications import deliver_follows
 from pipeline.settings import load_settings
 from search_ui.services.follow import among_articles, find_new_articles, parse_followed_query
 

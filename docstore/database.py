@@ -38,7 +38,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
-from domain.errors import StoreError, StoreFullError, StoreTooNewError
+from domain.errors import StoreDamagedError, StoreError, StoreFullError, StoreTooNewError
 from domain.message import Message
 from locks.fences import check_commit
 
@@ -400,7 +400,7 @@ def to_store_error(error: SQLAlchemyError) -> StoreError:
     if "database is locked" in text:
         return StoreError("The store is locked by another program: close that program, then run again")
     if "not a database" in text or "malformed" in text:
-        return StoreError(
+        return StoreDamagedError(
             "The store is damaged ({detail}): stop “plumb serve”, then run “plumb check --repair”", detail=text
         )
     return StoreError(

@@ -63,6 +63,10 @@ class StoreFullError(StoreError):
     """The store cannot grow: the disk is full, or a quota or file size limit is reached."""
 
 
+class StoreDamagedError(StoreError):
+    """A database file is damaged."""
+
+
 class StoreTooNewError(StoreError):
     """A newer version of the program created the store."""
 

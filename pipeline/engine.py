@@ -20,11 +20,18 @@ from crawler.http.document_types import max_response_bytes
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from docstore.articles.vectors import EmbeddingPart
 from docstore.database import sqlite_url
-from docstore.follows import FOLLOWS_FILE, FollowTable
+from docstore.follows import DAMAGED_FILE_ADVICE, FOLLOWS_FILE, FollowTable
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.schema_state import read_schema_state
 from docstore.store import Store
-from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
+from domain.errors import (
+    BusyError,
+    EmbeddingError,
+    PlumblineError,
+    SolrUnavailableError,
+    StoreDamagedError,
+    StoreError,
+)
 from domain.outcome import Reason, Stage
 from locks.file_locks import stage_lock, stage_lock_holder
 from pipeline.compute.settings import DASK, ClusterSettings
@@ -363,10 +370,14 @@ def open_store(settings: Settings) -> Store:
 
 def open_follows(settings: Settings) -> FollowTable:
     """Open the follows of the vertical. Raises StoreError."""
+    if settings.store.is_shared:
+        return FollowTable(settings.store.url)
     file = settings.data_dir / FOLLOWS_FILE
-    if not settings.store.is_shared:
-        ensure_private_file(file)
-    return FollowTable(settings.store.url if settings.store.is_shared else sqlite_url(file))
+    ensure_private_file(file)
+    try:
+        return FollowTable(sqlite_url(file))
+    except StoreDamagedError as error:
+        raise StoreDamagedError(f"{file} is damaged: {DAMAGED_FILE_ADVICE}") from error
 
 
 def require_store_or_new_folder(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Deliver new articles to followers at the end of a run.
+"""Deliver new articles to followers.
 
     first seen articles ── match each due search ── messages in the outbox ── mail server or webhook
 
@@ -17,9 +17,8 @@ from itertools import groupby
 from urllib.parse import urlsplit
 
 from docstore.follows import FollowTable
-from domain.errors import BusyError, PlumblineError
 from domain.follow import Delivery, Follow, FollowChannel
-from domain.message import Message, error_message, serialize_message
+from domain.message import error_message, serialize_message
 from domain.progress import track
 from pipeline.alerts.channels import (
     DeliveryError,
@@ -54,24 +53,6 @@ MAX_ATTEMPTS = 14  # failed attempts, one a run, after which nothing more is sen
 MAX_FAILURES = 3  # of a host; then its other messages wait for the next run
 SEND_BATCH = 100
 SOLR_SECONDS = 30.0
-
-
-def deliver_follows(engine: Engine) -> None:
-    """Deliver what is due at the end of a run. Errors are only logged, so that the run does not fail."""
-    try:
-        if not engine.follows.counts().follows:
-            return
-        with engine.lock("follows"):
-            send_waiting(engine)
-            match_due(engine)
-            send_waiting(engine)
-    except BusyError as error:
-        log.info("follows: %s", error)
-    except PlumblineError as error:
-        log.error("new articles were not sent to followers, the next run sends them: %s", error)
-        engine.progress.note(Message("New articles were not sent to followers: {reason}", reason=error_message(error)))
-    except Exception:  # an unexpected error must not fail the run
-        log.exception("new articles were not sent to followers")
 
 
 def match_due(engine: Engine) -> None:

@@ -166,7 +166,7 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
     write(store, "http://a.test/0", "甲办法 第一条", text)
     write(store, "http://law.test/264", "刑法 第二百六十四条", text + "另。")
     analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
-    asked = SearchRequest("盗窃财物", "盗窃财物")
+    asked = SearchRequest(raw_query="盗窃财物", text="盗窃财物")
     cut = ("盗窃", "财物")
     plan = QueryPlan(asked, QueryWords(asked.text, asked.text, cut, cut, base=cut))
     search = SolrSearchClient(solr_index.base_url, solr_index.collection, 120.0)

@@ -15,11 +15,11 @@ from domain.follow import Follow, FollowChannel, Interval
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.follows import delivery
-from pipeline.follows.delivery import deliver_follows
 from pipeline.follows.tools import follow_operations, follow_tools
 from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.operations import run_command
 from pipeline.progress import NullProgress
+from pipeline.runs.notifications import deliver_follows
 from pipeline.settings import Settings, build_settings
 from search_ui.services.follow import MAX_ARTICLES, follow_label, parse_followed_query
 from search_ui.services.follow_links import FollowLinks
@@ -243,6 +243,14 @@ def test_a_restored_store_sends_nothing_again(settings: Settings, engine: Engine
         assert [urls_of(mail) for mail in mailbox.mails[2:]] == [["http://a.test/3"]]
         assert mailbox.mails[2]["To"] == MAIL.address
     assert f"files/{FOLLOWS_FILE}" in (backup / "manifest.json").read_text()
+
+
+def test_damaged_follows_say_what_to_do_and_fail_no_run(
+    engine: Engine, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    (settings.data_dir / FOLLOWS_FILE).write_bytes(b"no database" * 1000)
+    deliver_follows(engine)
+    assert "follows.db is damaged: move it away" in caplog.text
 
 
 def test_the_name_of_a_search_has_its_filters() -> None:
