@@ -47,6 +47,7 @@ def test_shares_are_by_set_class_and_language() -> None:
 @pytest.mark.solr
 @pytest.mark.process
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_place_of_a_page_is_that_of_its_own_url() -> None:
     pages = make_pages(load_texts(["en", "zh-CN"]), 3)
     texts = {"viaduct": "Masons finished the viaduct across the gorge.", "aqueduct": "An aqueduct brought no water."}

@@ -145,9 +145,10 @@ def test_the_setup_works_without_scripts(
     ("locale", "viewport"),
     [
         pytest.param("zh-CN", DESKTOP, id="zh-desktop"),
-        pytest.param("en-GB", PHONE, id="en-phone", marks=pytest.mark.exhaustive),
+        pytest.param("en-GB", PHONE, id="en-phone"),
     ],
 )
+@pytest.mark.exhaustive
 def test_the_first_administrator_uses_all_areas(
     chromium: Browser, solr_node: EmbeddedSolr, site: Site, tmp_path: Path, locale: str, viewport: object
 ) -> None:

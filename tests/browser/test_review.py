@@ -136,6 +136,7 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     assert term_of(vertical, names[0]).status is TermStatus.ACCEPTED
 
 
+@pytest.mark.exhaustive
 def test_many_are_decided_without_turning_pages(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
     if store.review_queue.find_page(TermQuery())[0] < MANY + 20:

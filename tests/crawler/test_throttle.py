@@ -305,8 +305,9 @@ def gap_after(site: Site, path: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml", "/feed", "/"])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/robots.txt", 429), ("/sitemap.xml", 503), ("/feed", 429), ("/", 429), ("/", 503)]
+)
 def test_a_busy_host_gets_its_pause(tmp_path: Path, path: str, status: int) -> None:
     rules = b"User-agent: *\nDisallow: /private/"
     pages = {"/robots.txt": Answer(200, rules), "/": FEED, "/1": FEED, path: Answer(status, b"", BUSY)}

@@ -292,6 +292,7 @@ def written_again(articles: Articles) -> Articles:
     return fresh
 
 
+@pytest.mark.exhaustive
 def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small_pieces(monkeypatch)
     monkeypatch.setattr(counting, "EVICTION_MIN_ROWS", 500)

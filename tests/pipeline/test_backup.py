@@ -322,7 +322,7 @@ def test_a_backup_without_all_warc_files_says_so(vertical: LocalVertical, tmp_pa
     assert f"WARC files of stored pages are missing ({warc.name})" in vertical.done("backup", str(tmp_path / "b")).out
 
 
-@pytest.mark.parametrize("name", ["a?b", "100%25", "100%", "a#b", "a b", "a;b&c=d", "目录", "a%3Fb", "file:x?mode=ro"])
+@pytest.mark.parametrize("name", ["100%25 a#b;c&d=目录", "100%", "file:x?mode=ro"])
 def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     vertical = LocalVertical(tmp_path / name).write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
     with Engine(load_settings(vertical.config), NullProgress()) as engine:

@@ -231,6 +231,7 @@ VECTORS = "SELECT COUNT(*) FROM vectors"
 TEXTS = 170
 
 
+@pytest.mark.exhaustive
 def test_killed_it_goes_on_where_it_was(tmp_path: Path, small_model: Path) -> None:
     embed = {**small_model_settings(small_model), "processes": 2}
     vertical = Vertical(tmp_path / "vertical").write({"embed": embed})
@@ -253,6 +254,7 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path, small_model: Path) -> No
         vertical.end()
 
 
+@pytest.mark.exhaustive
 def test_a_process_on_a_busy_core_holds_up_no_other(small_model: Path) -> None:
     [spec] = models.configured_models(settings(Path(), **small_model_settings(small_model)).embed, Path())
     texts = (PendingText(n, str(n), "井", f"第{n}口井完钻。") for n in range(12 * BATCH_SIZE))

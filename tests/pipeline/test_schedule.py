@@ -605,7 +605,11 @@ def change_runs(vertical: Vertical, statement: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("arguments", "number"), [(["schedule"], signal.SIGINT), (["up", "--port", "0"], signal.SIGTERM)]
+    ("arguments", "number"),
+    [
+        (["schedule"], signal.SIGINT),
+        pytest.param(["up", "--port", "0"], signal.SIGTERM, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_a_stop_of_the_machine_ends_a_run_in_good_order(
     site: PausableSites, vertical: Vertical, arguments: list[str], number: signal.Signals

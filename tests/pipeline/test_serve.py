@@ -110,6 +110,7 @@ def answered(site: SearchSite) -> float:
     return float(re.findall(r'^plumbline_responses_total\{status="2xx"\} (\S+)$', text, re.M)[0])
 
 
+@pytest.mark.exhaustive
 def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engine) -> None:
     with SearchSite(engine) as site:
         before = answered(site)

@@ -108,7 +108,7 @@ class RelatedToo(FakeSearch):
         return response
 
 
-@pytest.mark.parametrize("full", [1, 40, 99, 100, 101, 230])
+@pytest.mark.parametrize("full", [1, 99, 100, 230])
 @pytest.mark.parametrize(
     "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
 )
