@@ -46,7 +46,8 @@ class RankingProfile:
         exact_words_score: Score added to a document that contains every word in the spelling of the query.
         exact_title_first: Whether documents whose whole title equals the query come first.
         authority_weight: Weight of the citations by other documents (`solr_fields.AUTHORITY`).
-        recency_score: Score added to an article of today, or of a year in the query, if the query asks for it.
+        recency_score: Score added to an article of today if the query asks for new ones.
+        year_score: Score added to an article of a year in the query.
         semantic_weight: Weight of the cosine similarity (`search_ui.query.semantic.hybrid`).
     """
 
@@ -62,6 +63,7 @@ class RankingProfile:
     exact_title_first: bool = False
     authority_weight: float = 0.0
     recency_score: float = 0.0
+    year_score: float = 0.0
     semantic_weight: float = 0.0
 
     def scores(self, variant: QueryVariant) -> bool:
@@ -96,7 +98,8 @@ PROFILES: Mapping[str, RankingProfile] = {
         exact_words_score=6.0,
         exact_title_first=True,
         authority_weight=0.06,
-        recency_score=5.0,
+        recency_score=30.0,
+        year_score=5.0,
         semantic_weight=1.0,
     ),
     "bigram": RankingProfile((BIGRAM_CLAUSE,)),
@@ -121,7 +124,7 @@ MAX_ALL_PARTS = 12  # no document contains all words of a longer query
 def build_rank_query(words: QueryWords, profile: str) -> SolrQuery:
     """Build the query that matches and ranks by `profile`, with the authority boost if the profile has one."""
     sum_query = SolrQuery.boolean(_iter_score_clauses(PROFILES[profile], words))
-    if time_scores := _build_time_scores(words, PROFILES[profile].recency_score):
+    if time_scores := _build_time_scores(words, PROFILES[profile]):
         sum_query = SolrQuery.boolean(time_scores, must=[QueryParam("timeless", sum_query)])
     if not (weight := PROFILES[profile].authority_weight):
         return sum_query
@@ -129,20 +132,20 @@ def build_rank_query(words: QueryWords, profile: str) -> SolrQuery:
     return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", sum_query))))
 
 
-def _build_time_scores(words: QueryWords, score: float) -> list[QueryParam]:
+def _build_time_scores(words: QueryWords, profile: RankingProfile) -> list[QueryParam]:
     """Build the queries whose scores favour new articles, or those of the years in the query. They match everything."""
     functions = (
         [f"recip(max(0,ms(NOW/DAY,{solr_fields.PUBLISHED})),{1 / (366 * _DAY_MS):.4g},{score:g},1)"]
-        if words.wants_recent
+        if (score := profile.recency_score) and words.wants_recent
         else []
     )
     functions += [
-        f"map(ms({solr_fields.PUBLISHED},{year}-01-01T00:00:00Z),0,{_year_ms(year) - 1},{score:g},0)"
-        for year in words.years
+        f"map(ms({solr_fields.PUBLISHED},{year}-01-01T00:00:00Z),0,{_year_ms(year) - 1},{profile.year_score:g},0)"
+        for year in (words.years if profile.year_score else ())
     ]
     return [
         QueryParam(f"time{n}", SolrQuery("func", body=f"if(exists({solr_fields.PUBLISHED}),{function},0)"))
-        for n, function in enumerate(functions if score else ())
+        for n, function in enumerate(functions)
     ]
 
 

@@ -1,6 +1,7 @@
 """Narrowing results in a real browser, in both languages and at the width of a phone."""
 
 import re
+from itertools import combinations
 
 import pytest
 from playwright.sync_api import expect
@@ -62,3 +63,39 @@ def test_dragging_over_the_bars_selects_their_dates(visit: Visit, locale: str, w
     expect(page).to_have_url(re.compile(f"from={dates[0]}&to={dates[-1]}"))
     follow(page.locator("#dates a").first)  # a click still selects one bar
     expect(page).to_have_url(re.compile(r"from=([^&]+)&to=\1"))
+
+
+@pytest.mark.parametrize(("locale", "width"), READERS)
+def test_pages_of_partial_matches_have_filters(visit: Visit, locale: str, width: int) -> None:
+    page = visit(locale=locale, viewport={"width": width, "height": 844})
+    page.goto("/search?q=世界石油大会压裂车组风电")
+    toggle = page.locator("#sites .toggle").last
+    name, count = toggle.locator("bdi").inner_text(), number(toggle.locator(".count"))
+    follow(toggle)
+    assert number(page.locator("#total")) == count
+    assert set(page.locator("#hits .site").all_inner_texts()) == {name}
+
+
+@pytest.mark.parametrize(("locale", "word"), [("zh-CN", "最新"), ("en-GB", "latest")])
+def test_a_word_for_new_raises_newer_articles(visit: Visit, locale: str, word: str) -> None:
+    page = visit(locale=locale, viewport={"width": 390, "height": 844})
+
+    def newer_pairs(query: str) -> int:
+        """Return how many pairs of results have the newer article first."""
+        page.goto(f"/search?q={query}")
+        days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+        assert len(days) > 5
+        return sum(first > second for first, second in combinations(days, 2))
+
+    assert newer_pairs(f"水平井 {word}") > newer_pairs("水平井")
+
+
+@pytest.mark.parametrize(("locale", "width"), READERS)
+def test_a_search_without_results_can_be_followed(visit: Visit, locale: str, width: int) -> None:
+    page = visit(locale=locale, viewport={"width": width, "height": 844})
+    page.goto("/search?q=“量子水平井”")
+    expect(page.locator("#hits > li")).to_have_count(0)
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    follow(page.locator("#nothing #follow"))
+    expect(page.locator("main")).to_contain_text("量子水平井")
