@@ -10,6 +10,7 @@ from domain.storable_text import sanitize_text
 class Role(StrEnum):
     """A permission that an account can have."""
 
+    READER = "reader"  # no permission: finds what only signed-in readers find, as every account does
     REPORTS = "reports"  # can view search statistics and the state of sites and index
     REVIEWER = "reviewer"  # can decide on terms and publish lexicons
     EDITOR = "editor"  # can place, raise, lower and hide results of single queries
@@ -29,6 +30,11 @@ class Account:
     created_at: float = 0.0
     disabled_at: float | None = None
     password_is_temporary: bool = False
+
+    @property
+    def is_reader_only(self) -> bool:
+        """True if the account opens no page of the administration."""
+        return self.roles <= {Role.READER}
 
     def has_role(self, role: Role) -> bool:
         """True if the account is active and has `role` or the administrator role, which includes all others."""

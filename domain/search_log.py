@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 MAX_QUERY_CHARS = 160
+SIGNED_IN_MARK = "signed_in"  # among the filters: the results can contain what only signed-in readers find
 
 
 @dataclass(frozen=True)

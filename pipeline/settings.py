@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 from crawler.settings import CrawlSettings
-from crawler.site import Sites
+from crawler.site import Sites, www_variants
+from crawler.urls.canonical import parse_scope
 from domain.errors import SettingsError
 from domain.message import Message
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
@@ -36,7 +37,7 @@ from pipeline.embedding.settings import EmbedSettings
 from pipeline.logs import LOG_FORMATS
 from pipeline.ocr.settings import OcrSettings
 from pipeline.topic.settings import TopicSettings
-from search_ui.settings import SearchSettings
+from search_ui.settings import SearchSettings, SignedInSites
 
 if TYPE_CHECKING:
     from pipeline.settings_source import SettingsSource
@@ -290,11 +291,36 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     check_combination(settings)
     sites = Sites.parse(raw.get(SITES, ()))
     search = dataclasses.replace(
-        settings.search, site_names={site.host: site.name for site in sites.records if site.name}
+        settings.search,
+        site_names={site.host: site.name for site in sites.records if site.name},
+        signed_in_sites=find_signed_in_sites(sites),
     )
     if settings.vertical.name and "title" not in raw.get("search", {}):
         search = dataclasses.replace(search, title=settings.vertical.name)
     return dataclasses.replace(settings, crawl=dataclasses.replace(settings.crawl, sites=sites), search=search)
+
+
+def find_signed_in_sites(sites: Sites) -> SignedInSites:
+    """Return the sites whose articles only signed-in readers find.
+
+    Such a site is its host with and without `www.`, and its scope. The record of a single host precedes the scopes of
+    others. If it says nothing about readers, it follows a record of `*.host` and of the host with or without `www.`.
+    """
+    private_sites = [site for site in sites.records if site.is_for_signed_in]
+    scopes = [scope for site in private_sites for scope in (*site.scopes, parse_scope(site.host)) if scope]
+    variants = {host for site in private_sites for host in www_variants(site.host.removeprefix("*."))}
+    domains = {scope.host.partition(":")[0] for scope in scopes if scope.includes_subdomains}
+    public_hosts = {
+        site.host
+        for site in sites.records
+        if not site.is_for_signed_in
+        and (site.readers or not (site.host in variants or any(other.covers(site.host) for other in private_sites)))
+    }
+    hosts = {scope.host for scope in scopes if not scope.includes_subdomains} | variants
+    hosts |= {site.host for site in sites.records if any(other.covers(site.host) for other in private_sites)}
+    hosts = {host for host in hosts - public_hosts if not host.startswith("*.")}
+    covered = SignedInSites(frozenset(hosts), frozenset(domains))
+    return dataclasses.replace(covered, public_hosts=frozenset(host for host in public_hosts if covered.covers(host)))
 
 
 def split_paper_tables(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from functools import wraps
 from typing import ParamSpec
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, Response, abort, current_app, flash, g, redirect, request, session, url_for
+from flask import Blueprint, Flask, Response, abort, current_app, flash, redirect, request, session, url_for
 from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
@@ -28,7 +28,14 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Account, Role, normalize_account_name
 from domain.errors import AccountError
 from domain.message import Message
-from search_ui.context import current_account, current_site, error_response, render_page, wants_json
+from search_ui.context import (
+    current_account,
+    current_site,
+    error_response,
+    must_change_password,
+    render_page,
+    wants_json,
+)
 from search_ui.i18n import translate, translate_error
 from search_ui.login_throttle import ACCOUNT_RULE, ADDRESS_RULE, LoginThrottle, ThrottleKey
 from search_ui.passwords import MIN_PASSWORD_CHARS, check_password_length, hash_password, verify_password
@@ -168,19 +175,15 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
 
 
 def allow_developer_tools(view: _View[_Args]) -> _View[_Args]:
-    """Allow a view to signed-in accounts, and with `search.developer_tools` to everybody."""
+    """Allow a view to signed-in accounts that are not only readers, and with `search.developer_tools` to everybody."""
 
     @wraps(view)
     def wrapper(*args: _Args.args, **kwargs: _Args.kwargs) -> BaseResponse:
-        guarded_view = view if current_site().settings.developer_tools else require_role()(view)
+        roles = (role for role in Role if role is not Role.READER)
+        guarded_view = view if current_site().settings.developer_tools else require_role(*roles)(view)
         return guarded_view(*args, **kwargs)
 
     return wrapper
-
-
-def must_change_password(account: Account) -> bool:
-    """Return True if the account of the session has a temporary password. API tokens do not depend on passwords."""
-    return account.password_is_temporary and "token_account" not in g
 
 
 def _password_required_response() -> BaseResponse:
@@ -316,12 +319,13 @@ def sign_in() -> BaseResponse:
 
 
 def safe_next_url(next_url: str) -> str:
-    """Return `next_url` if it is a page of the signed-in area, else the start page of the account."""
+    """Return `next_url` if it is a path of this site, else the start page of the account."""
     try:
         parts = urlsplit(next_url)
     except ValueError:
         return url_for("admin.overview")
-    is_ours = parts.path.startswith("/admin") and not (parts.scheme or parts.netloc)
+    # Browsers read two slashes as the beginning of a host.
+    is_ours = parts.path.startswith("/") and not (parts.scheme or parts.netloc or next_url.startswith("//"))
     return next_url if is_ours and next_url.isprintable() and "\\" not in next_url else url_for("admin.overview")
 
 

@@ -19,7 +19,15 @@ from search_ui.accounts import allow_developer_tools
 from search_ui.api_tokens import ApiScope, check_api_token
 from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import Reference, build_reference
-from search_ui.context import abort_missing, current_services, current_site, elapsed_ms, external_url, search_url
+from search_ui.context import (
+    abort_missing,
+    cluster_parameter,
+    current_services,
+    current_site,
+    elapsed_ms,
+    external_url,
+    search_url,
+)
 from search_ui.glossary import GlossaryTerm
 from search_ui.list_pages import slice_page
 from search_ui.local_dates import format_day
@@ -224,7 +232,7 @@ def _term_to_json(term: GlossaryTerm) -> JsonDict:
 @allow_developer_tools
 def compare_api() -> BaseResponse:
     """Compare base dictionary and domain lexicon for one term."""
-    site, raw_query = current_site(), request.args.get("q", "")
+    site, raw_query = current_services(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
     segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
     return jsonify(
@@ -281,7 +289,7 @@ def _hit_to_json(hit: Hit) -> JsonDict:
         "site": hit.site,
         "published": hit.published,
         "fetched": hit.fetched,
-        "cluster": hit.cluster,
+        "cluster": cluster_parameter(hit),
         "copies": hit.copies,
         "similar": hit.similar,
         "story": hit.story,
@@ -320,11 +328,12 @@ def _article_to_json(page: ArticleView) -> JsonDict:
 
 
 def _article_details_to_json(article: ArticleDetails) -> JsonDict:
-    names = ("url", "site", "published", "fetched", "language", "cluster", "length")
+    names = ("url", "site", "published", "fetched", "language", "length")
     return {
         "id": article.doc_id,
         "title": article.plain_title,
         **{name: getattr(article, name) for name in names},
+        "cluster": cluster_parameter(article),
         **article.details,
         "format": article.format,
         "text_source": article.text_source,
@@ -361,8 +370,14 @@ def _neighbours_to_json(neighbours: Sequence[ArticleSummary]) -> list[JsonDict]:
 def _explanation_to_json(explanation: RankExplanation | None) -> JsonDict | None:
     if explanation is None:
         return None
+    has_scores = explanation.has_scores
     parts = [
-        {"part": part.name, "score": part.score, "percent": part.percent, "terms": list(part.terms)}
+        {
+            "part": part.name,
+            "score": part.score if has_scores else None,
+            "percent": part.percent if has_scores else None,
+            "terms": list(part.terms),
+        }
         for part in explanation.parts
     ]
-    return {"score": explanation.score, "parts": parts}
+    return {"score": explanation.score if has_scores else None, "parts": parts}

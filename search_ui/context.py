@@ -24,6 +24,7 @@ from search_ui.i18n import (
     translate_message,
 )
 from search_ui.interfaces import SiteBackend
+from search_ui.query.results import ArticleSummary
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
@@ -31,6 +32,7 @@ from search_ui.search_log import SearchLogWriter
 from search_ui.services.articles import is_doc_id
 from search_ui.services.site import SiteCaches, SiteServices
 from search_ui.settings import SearchSettings
+from search_ui.signed_out import SignedOutParts
 
 _EXTENSION_KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"
@@ -52,6 +54,7 @@ class SiteContext:
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
     caches: SiteCaches = field(default_factory=SiteCaches)
+    signed_out: SignedOutParts = field(default_factory=SignedOutParts)
 
     @property
     def store(self) -> Store:
@@ -70,6 +73,7 @@ def init_site(app: Flask, site: SiteContext) -> None:
     """Make `site` available to the views and templates of `app`."""
     app.extensions[_EXTENSION_KEY] = site
     app.before_request(_start_request)
+    app.after_request(_keep_private)  # last: the functions run in reverse order
     app.after_request(remember_language)
     app.context_processor(_template_context)
 
@@ -80,11 +84,16 @@ def current_site() -> SiteContext:
 
 
 def current_services() -> SiteServices:
-    """Return what the services of the current request work with."""
+    """Return what the services of the current request work with: all that its reader may find, and nothing else.
+
+    Public pages use `solr` and `backend` of these services, never those of `current_site()`.
+    """
     if "services" not in g:
         site, secret = current_site(), cast(bytes, current_app.secret_key)
         parts = (site.settings, site.solr, site.backend, site.query_vectors, site.caches, site.clock)
-        g.services = SiteServices(*parts, secret)
+        services = SiteServices(*parts, secret)
+        is_open = not site.settings.signed_in_sites or is_signed_in()
+        g.services = services if is_open else site.signed_out.limit(services)
     return cast(SiteServices, g.services)
 
 
@@ -95,9 +104,32 @@ def current_account() -> Account | None:
     return cast(Account, current_user.account) if current_user.is_authenticated else None
 
 
+def must_change_password(account: Account) -> bool:
+    """Return True if the account of the session has a temporary password. API tokens do not depend on passwords."""
+    return account.password_is_temporary and "token_account" not in g
+
+
+def is_signed_in() -> bool:
+    """Return True if the reader finds the articles of sites for signed-in readers: with any active account."""
+    account = current_account()
+    return account is not None and not must_change_password(account)
+
+
+def has_private_results() -> bool:
+    """Return True if the pages of this request can show what only signed-in readers find."""
+    services = current_services()
+    return bool(services.settings.signed_in_sites) and not services.is_limited
+
+
+def cluster_parameter(article: ArticleSummary) -> str:
+    """Return the id by which the reader asks for the near-duplicates of an article (`QueryPlan.is_limited`)."""
+    return article.doc_id if current_services().is_limited else article.cluster
+
+
 def can_use_developer_tools() -> bool:
     """Return True if the reader may compare lexicons and choose a ranking profile."""
-    return current_site().settings.developer_tools or current_account() is not None
+    account = current_account()
+    return current_site().settings.developer_tools or (account is not None and not account.is_reader_only)
 
 
 def external_url(endpoint: str, **values: Any) -> str:
@@ -159,8 +191,16 @@ def error_response(status: int, message: str, code: str = "", **values: object) 
 
 def abort_missing(doc_id: str) -> NoReturn:
     """Abort with status 410 if the article was taken down, otherwise with 404."""
-    is_taken_down = is_doc_id(doc_id) and current_site().backend.find_takedown(doc_id) is not None
+    is_taken_down = is_doc_id(doc_id) and current_services().backend.find_takedown(doc_id) is not None
     abort(410 if is_taken_down else 404)
+
+
+def _keep_private(response: Response) -> Response:
+    """Let no cache show to others, or after signing out, what only signed-in readers find."""
+    if "services" in g and has_private_results() and not response.cache_control.no_store:
+        response.headers["Cache-Control"] = "private, no-cache"
+        response.vary.update(["Authorization", "Cookie"])
+    return response
 
 
 def _start_request() -> None:

@@ -26,13 +26,14 @@ class OriginalDocument:
     """The saved response that an article was extracted from.
 
     `fetched_at` is in epoch seconds, `format` is `html` or a name of domain/file_formats.py, `sha256` is the hex
-    digest of the bytes.
+    digest of the bytes. `url` is the URL after redirects, `host` the host[:port] of the article.
     """
 
     url: str
     fetched_at: float
     format: str
     sha256: str
+    host: str = ""
 
 
 @dataclass(frozen=True)

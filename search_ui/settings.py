@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from domain.errors import SettingsError
 from domain.setting import Group, SettingEffect, setting
@@ -18,11 +19,40 @@ PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 
 
 @dataclass(frozen=True)
+class SignedInSites:
+    """The sites whose articles only signed-in readers find.
+
+    Attributes:
+        hosts: Each as host[:port].
+        domains: Hosts that are included with their subdomains.
+        public_hosts: Hosts within `domains` whose articles everyone finds.
+    """
+
+    hosts: frozenset[str] = frozenset()
+    domains: frozenset[str] = frozenset()
+    public_hosts: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.hosts or self.domains)
+
+    def covers(self, host: str) -> bool:
+        """True if only signed-in readers find the articles of host[:port]."""
+        name = f".{host.partition(':')[0]}"
+        in_domain = any(name.endswith(f".{domain}") for domain in self.domains)
+        return host in self.hosts or (in_domain and host not in self.public_hosts)
+
+    def covers_url(self, url: str) -> bool:
+        """True if only signed-in readers find the article at a canonical URL."""
+        return self.covers(urlsplit(url).netloc.rpartition("@")[2])
+
+
+@dataclass(frozen=True)
 class SearchSettings:
     """Section [search]: settings of the search site. Raises SettingsError if a value is invalid."""
 
     GROUP: ClassVar[Group] = "search"
     site_names: Mapping[str, str] = field(default_factory=dict)  # no setting: the display names of sites by host
+    signed_in_sites: SignedInSites = field(default_factory=SignedInSites)  # no setting: from the keys of the sites
     EFFECT: ClassVar = SettingEffect.AT_ONCE
     host: str = setting(
         "127.0.0.1", "IP address or host name to listen on", group="machine", effect=SettingEffect.RESTART

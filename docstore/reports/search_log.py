@@ -15,7 +15,16 @@ from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, se
 from docstore.bookkeeping import read_meta_int, write_meta
 from docstore.database import Database
 from docstore.schema.operation_tables import clicks, searches
-from domain.search_log import MAX_QUERY_CHARS, Click, DayCount, LoggedSearch, QueryCount, SearchReport, SlowSearch
+from domain.search_log import (
+    MAX_QUERY_CHARS,
+    SIGNED_IN_MARK,
+    Click,
+    DayCount,
+    LoggedSearch,
+    QueryCount,
+    SearchReport,
+    SlowSearch,
+)
 from domain.storable_text import sanitize_text
 
 DROPPED_SEARCHES_KEY = "searches_dropped"  # key of the number of searches that could not be logged
@@ -79,11 +88,13 @@ class SearchLog:
         """Return queries with results that were used on at least MIN_POPULAR_DAYS days, most frequent first.
 
         A query of a single day, which may be from one person, is therefore not shown to others. Masked queries are
-        excluded.
+        excluded, and searches whose results only signed-in readers find.
         """
+        is_public = ~searches.c.filters.like(f"%{SIGNED_IN_MARK}%")
         is_popular = func.count(day_expression(0).distinct()) >= MIN_POPULAR_DAYS
         with self._database.read() as connection:
-            return list(connection.scalars(frequent_queries(limit).having(is_popular, func.max(searches.c.hits) > 0)))
+            query = frequent_queries(limit).where(is_public)
+            return list(connection.scalars(query.having(is_popular, func.max(searches.c.hits) > 0)))
 
     def count_queries(self, limit: int) -> list[tuple[str, int]]:
         """Return the `limit` most frequent queries with their number of searches. Masked queries are excluded."""

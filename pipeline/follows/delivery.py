@@ -46,6 +46,7 @@ from search_ui.services.follow import (
 )
 from search_ui.services.follow_links import FollowLinks
 from search_ui.services.site import SiteCaches, SiteServices
+from search_ui.signed_out import SignedOutParts
 
 log = logging.getLogger(__name__)
 
@@ -115,10 +116,13 @@ def article_keys(hit: Hit) -> set[str]:
 
 
 def open_services(engine: Engine) -> SiteServices:
-    """Return the services of the search site, with more time for Solr than a page has."""
+    """Return the services of the search site for signed-out readers, with more time for Solr than a page has.
+
+    Anyone can read a mail that is forwarded, and an account may have ended.
+    """
     settings = replace(engine.settings.current().search, timeout=SOLR_SECONDS)
     parts = create_search_client(engine, settings), StoreSiteBackend(engine), StoreQueryVectors(engine)
-    return SiteServices(settings, *parts, SiteCaches(), time.time, load_session_key(engine))
+    return SignedOutParts().limit(SiteServices(settings, *parts, SiteCaches(), time.time, load_session_key(engine)))
 
 
 def send_waiting(engine: Engine) -> None:

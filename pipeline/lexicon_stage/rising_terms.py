@@ -27,6 +27,8 @@ MIN_KEY_CHARS = 2
 def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[str, ...]:
     """Save the rising terms that readers see, and those of reviewers: words of the lexicon and candidates.
 
+    The former rise in the articles that everyone finds.
+
     Args:
         engine: The vertical.
         today: The current day; articles with later dates are ignored.
@@ -44,16 +46,12 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     published_terms = [entry.text for entry in lexicon.entries if entry.text not in hidden_texts]
     _, undecided_terms = store.review_queue.undecided_terms()
     candidates = [*hidden_texts, *(term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE)]
-    articles_by_term = find_articles(
-        track(engine.progress.task, "lexicon: rising terms", leads), {*published_terms, *candidates}
-    )
-    rising_terms = [
-        rising_term
-        for terms in (published_terms, candidates)
-        for rising_term in find_rising_terms(
-            leads, {term: articles_by_term[term] for term in terms if term in articles_by_term}, today
-        )
-    ]
+    signed_in_sites = engine.settings.current().search.signed_in_sites
+    public_leads = [lead for lead in leads if not signed_in_sites.covers(lead.host)]
+    rising_terms = []
+    for terms, some_leads in ((published_terms, public_leads), (candidates, leads)):
+        articles_by_term = find_articles(track(engine.progress.task, "lexicon: rising terms", some_leads), terms)
+        rising_terms += find_rising_terms(some_leads, articles_by_term, today)
     store.rising_terms.save(rising_terms)
     count = len(rising_terms)
     return (Message("1 rising term", "{n} rising terms", n=count),) if count else ()

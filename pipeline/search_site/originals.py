@@ -54,6 +54,7 @@ class Originals:
             archived_page.fetched_at,
             format_for_content_type(archived_page.content_type),
             archived_page.digest,
+            archived_page.host,
         )
 
     def find_ids(self, doc_ids: Collection[str]) -> Collection[str]:

@@ -27,7 +27,7 @@ class SiteOption:
     name: str
 
 
-SITE_FORM_KEYS = ("name", "delay", "quiet_hours", "urls", "scope", "keep_days", "schedule", "render")
+SITE_FORM_KEYS = ("name", "delay", "quiet_hours", "urls", "scope", "keep_days", "schedule", "render", "readers")
 """Keys of a site that the form shows; `urls` and `scope` have one value per line, `render` is `true` or ""."""
 
 

@@ -40,12 +40,13 @@ MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 @blueprint.get("/")
 @require_role()
 def overview() -> BaseResponse:
-    """Show the state of index, lexicon and recent runs."""
-    site = current_site()
+    """Show the state of index, lexicon and recent runs; to readers without a permission, the search."""
+    site, current = current_site(), current_account()
+    if current is not None and current.is_reader_only:
+        return redirect(url_for("public.home"), 303)
     administration = site.administration
     summary = administration.overview()
     oldest_pending_at = summary.freshness.pending_since
-    current = current_account()
     is_operator = current is not None and Role.OPERATOR in current.roles
     reads_reports = current is not None and current.has_role(Role.REPORTS)
     duration_unit, duration_points = run_charts.run_duration_points(summary.run_history.runs)

@@ -8,7 +8,7 @@ from werkzeug.datastructures import MultiDict
 
 from domain.errors import PlumblineError
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, iter_parts, shorten
-from search_ui.context import current_services, current_site, external_url
+from search_ui.context import current_services, external_url
 from search_ui.glossary import GlossaryTerm
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import PROFILES
@@ -90,7 +90,7 @@ def _hits_to_json(hits: Sequence[Hit]) -> list[JsonDict]:
 
 def cite_articles(articles: Sequence[ArticleSummary]) -> list[JsonDict]:
     """Return what citations of articles need. `saved_copy` is the copy on this site, if there is one to show."""
-    site, doc_ids = current_site(), [article.doc_id for article in articles]
+    site, doc_ids = current_services(), [article.doc_id for article in articles]
     copy_ids = site.backend.originals.find_ids(doc_ids) if site.settings.originals and doc_ids else ()
     return [_build_citation(article, article.doc_id in copy_ids) for article in articles]
 
@@ -141,7 +141,7 @@ def read_article(arguments: Mapping[str, Any]) -> JsonDict:
 
 
 def _fetch_article(id_or_url: str) -> ArticleDetails:
-    doc_id = current_site().backend.document_id(id_or_url) if "://" in id_or_url else id_or_url
+    doc_id = current_services().backend.document_id(id_or_url) if "://" in id_or_url else id_or_url
     if is_doc_id(doc_id) and (article := find_article(current_services().search, doc_id)):
         return article
     raise ToolError("there is no such article: use an id or url from the results of search")
@@ -223,6 +223,8 @@ def _explanation_to_json(explanation: RankExplanation | None) -> JsonDict:
     if explanation is None or not explanation.parts:
         return {"score": 0, "parts": []}
     parts = [{"part": part.name, "percent": part.percent, "terms": list(part.terms)[:5]} for part in explanation.parts]
+    if not explanation.has_scores:
+        return {"parts": [{name: part[name] for name in ("part", "terms")} for part in parts]}
     return {"score": round(explanation.score, 2), "parts": parts}
 
 

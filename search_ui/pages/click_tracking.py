@@ -9,8 +9,8 @@ import secrets
 from flask import Blueprint, Response, abort, current_app, g, request, url_for
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from domain.search_log import Click, LoggedSearch
-from search_ui.context import current_site
+from domain.search_log import SIGNED_IN_MARK, Click, LoggedSearch
+from search_ui.context import current_site, has_private_results
 from search_ui.query.results import SearchPage
 from search_ui.query.search_request import SearchRequest
 from search_ui.search_log import mask_personal_data
@@ -36,7 +36,7 @@ def log_search(request: SearchRequest, page: SearchPage) -> None:
             0 if page.is_corrected else page.total,  # a misspelling with results would be suggested to other readers
             latency_ms,
             page.page,
-            " ".join(request.active_filter_params()),
+            " ".join([*request.active_filter_params(), *([SIGNED_IN_MARK] if has_private_results() else [])]),
             is_masked,
             now,
             page.is_corrected,

@@ -136,7 +136,7 @@ def printed_terms() -> BaseResponse:
         terms=terms,
         total=len(matches),
         filter=term_filter,
-        definitions_by_term=current_site().backend.public_definitions([term.text for term in terms]),
+        definitions_by_term=current_services().backend.public_definitions([term.text for term in terms]),
         safe_url=safe_url,
         published=format_day(glossary.published_at),
         label=current_services().display_name,

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from flask import Blueprint, Response, abort, send_file
 
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
-from search_ui.context import abort_missing, current_site, error_response, render_page
+from search_ui.context import abort_missing, current_services, error_response, render_page
 from search_ui.i18n import translate_code
 from search_ui.interfaces import OriginalDocument, OriginalError
 from search_ui.query.display_text import clean_text, safe_url
@@ -58,7 +58,7 @@ def show_original(doc_id: str) -> Response:
     document = _original_or_404(doc_id)
     if document.format == HTML_FORMAT:
         # raises if the page cannot be shown, so that the error is not shown inside the frame
-        current_site().backend.originals.sanitized_html(doc_id)
+        current_services().backend.originals.sanitized_html(doc_id)
     fetched_at = datetime.fromtimestamp(document.fetched_at, UTC)
     return render_page(
         "original.html",
@@ -76,7 +76,7 @@ def frame(doc_id: str) -> Response:
     if _original_or_404(doc_id).format != HTML_FORMAT:
         abort(404)
     return _with_private_headers(
-        Response(current_site().backend.originals.sanitized_html(doc_id), mimetype="text/html"), FRAME_HEADERS
+        Response(current_services().backend.originals.sanitized_html(doc_id), mimetype="text/html"), FRAME_HEADERS
     )
 
 
@@ -87,12 +87,12 @@ def file(doc_id: str) -> Response:
     if document.format == HTML_FORMAT:
         abort(404)
     kind, name = FORMATS_BY_NAME[document.format].media_types[0], _file_name(document, doc_id)
-    content = BytesIO(current_site().backend.originals.file_bytes(doc_id))
+    content = BytesIO(current_services().backend.originals.file_bytes(doc_id))
     return _with_private_headers(send_file(content, kind, as_attachment=True, download_name=name), FILE_HEADERS)
 
 
 def _original_or_404(doc_id: str) -> OriginalDocument:
-    site = current_site()
+    site = current_services()
     document = site.backend.originals.find(doc_id) if site.settings.originals and is_doc_id(doc_id) else None
     return document or abort_missing(doc_id)
 

@@ -18,6 +18,7 @@ from search_ui.citations.embedded import to_coins, to_meta_tags
 from search_ui.citations.formats import CITATION_FORMATS, format_gb7714
 from search_ui.context import (
     abort_missing,
+    cluster_parameter,
     current_services,
     current_site,
     external_url,
@@ -34,7 +35,7 @@ from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import SearchPage, SiteCounts, parse_site_counts
+from search_ui.query.results import MIN_STORY_SITES, SearchPage, SiteCounts, parse_site_counts
 from search_ui.query.search_request import (
     DISPLAY_ORDER,
     BadSearchRequestError,
@@ -75,7 +76,7 @@ def home() -> Response:
 
 def _fetch_site_counts() -> SiteCounts | None:
     try:
-        return parse_site_counts(current_site().solr.select(site_counts_params()))
+        return parse_site_counts(current_services().solr.select(site_counts_params()))
     except SolrError:
         return None
 
@@ -123,7 +124,7 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
     url = request.raw_query.strip()
     if not _URL_RE.fullmatch(url):
         return None
-    site = current_site()
+    site = current_services()
     doc_id = site.backend.document_id(url)
     is_indexed = bool(doc_id) and bool(documents(site.solr.select(document_params(doc_id))))
     return PageLookup(url, doc_id if is_indexed else "")
@@ -150,12 +151,13 @@ def _search_context(original_request: SearchRequest, plan: QueryPlan, search_pag
         "term_card": term,
         "related_searches": find_related_searches(current_services(), words) if words and is_first_page else (),
         "similar_terms": () if search_page.hits or not words else find_similar_terms(current_services(), words),
-        "term_definitions": current_site().backend.public_definitions([term.text])[term.text] if term else (),
+        "term_definitions": current_services().backend.public_definitions([term.text])[term.text] if term else (),
         "link": partial(search_url, "public.search"),
         "values_link": _filter_values_url,
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,
         "export_link": _export_url,
+        "cluster_parameter": cluster_parameter,
         "coins": lambda hit: to_coins(api.build_current_reference(hit)),
         "diagnosis_link": lambda asked: search_url("admin.page_diagnosis", asked.with_changes()),
         "curation": plan.curation,
@@ -222,7 +224,7 @@ def page_number_window(current: int, last: int) -> list[int]:
 @blueprint.get("/article/<doc_id>")
 def article(doc_id: str) -> Response:
     """Show the details and the saved text of an article; with `q`, why the query matches it."""
-    site = current_site()
+    site = current_services()
     search_request = parse_search_request(request.args, site.settings, PROFILES)
     article_page = load_article(current_services().search, doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
@@ -253,12 +255,12 @@ def article(doc_id: str) -> Response:
 @blueprint.get("/story/<story_id>")
 def story(story_id: str) -> Response:
     """Show the news of one event on several sites; with `q`, a link back to the results."""
-    site = current_site()
+    site = current_services()
     search_request = parse_search_request(request.args, site.settings, PROFILES)
     if not is_story_id(story_id):
         abort(404)
     story_view = parse_story(story_id, site.solr.select(story_params(story_id)), site.settings)
-    if story_view is None:
+    if story_view is None or (site.is_limited and story_view.site_count < MIN_STORY_SITES):
         abort(404)
     return render_page(
         "story.html",
@@ -282,7 +284,7 @@ def compare_page() -> BaseResponse:
     """Compare base dictionary and domain lexicon for one term (Wang Du 2019, WD-S3)."""
     if wants_json():
         return api.compare_api()
-    site, raw_query = current_site(), request.args.get("q", "")
+    site, raw_query = current_services(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
     segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
     sides = compare_lexicons(site.solr, segmenters, term) if term else ()  # an empty page, not a table of nothing
@@ -296,10 +298,12 @@ def healthz() -> Response:
     Failed runs do not change the status, because a restart of the site would not repair them. They are reported in
     `runs`.
     """
-    site = current_site()
+    site = current_services()
     try:
         counts = parse_site_counts(site.solr.select(site_counts_params()))
-        state = {"status": "ok", "documents": counts.documents, "index_lag": site.backend.count_pending_documents()}
+        # Among the waiting documents are those that only signed-in readers find.
+        index_lag = None if site.is_limited else site.backend.count_pending_documents()
+        state = {"status": "ok", "documents": counts.documents, "index_lag": index_lag}
     except SolrStartingError:
         state = {"status": "starting", "reason": "Solr is starting"}
     except PlumblineError as error:
@@ -312,7 +316,7 @@ def healthz() -> Response:
 def _run_status() -> dict[str, str | None] | None:
     """Return the state of the runs with times in UTC; None if the store fails."""
     try:
-        run_history = current_site().backend.run_history()
+        run_history = current_services().backend.run_history()
     except PlumblineError:
         return None
     times = {

@@ -5,7 +5,7 @@ GET /picture/<id>    WebP, or 404 if the article has no available picture
 
 from flask import Blueprint, Response, abort
 
-from search_ui.context import abort_missing, current_site
+from search_ui.context import abort_missing, current_services
 from search_ui.query.results import Hit
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
@@ -20,7 +20,7 @@ CACHE_SECONDS = 24 * 3600  # in browsers
 @blueprint.get("/picture/<doc_id>")
 def thumbnail(doc_id: str) -> Response:
     """Return the picture of one article. Its URL comes from the index, never from the request."""
-    site = current_site()
+    site = current_services()
     if not (site.settings.pictures and is_doc_id(doc_id)):
         abort(404)
     params = select_params(
@@ -39,5 +39,5 @@ def thumbnail(doc_id: str) -> Response:
 
 def has_thumbnail(hit: Hit) -> bool:
     """Return True if a picture is shown beside this hit."""
-    site = current_site()
+    site = current_services()
     return site.settings.pictures and bool(hit.picture) and site.backend.may_have_thumbnail(hit.url, hit.picture)

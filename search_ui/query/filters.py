@@ -17,6 +17,7 @@ from search_ui.query.search_request import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, SolrQuery
 from solr_client import solr_fields
 
+FINDABLE_PARAM = "findable"  # the query for what the reader finds, in requests of `search_ui.signed_out`
 HIDDEN = "hidden"  # `RequestFilter.request_field` of the filter that no request has: `hidden_filter`
 
 
@@ -34,12 +35,15 @@ class RequestFilter:
     request_field: str = ""
 
 
-def build_filters(request: SearchRequest, words: QueryWords) -> list[RequestFilter]:
-    """Build the filters of a request: those typed as operators first, then those chosen beside the results."""
+def build_filters(request: SearchRequest, words: QueryWords, is_limited: bool = False) -> list[RequestFilter]:
+    """Build the filters of a request: those typed as operators first, then those chosen beside the results.
+
+    `is_limited` is that of `QueryPlan`.
+    """
     return [
         *_typed_filters(request.parsed_query, words),
         *_all_words_filter(request, words),
-        *_selected_filters(request),
+        *_selected_filters(request, is_limited),
     ]
 
 
@@ -115,7 +119,7 @@ def _to_ascii_host(raw_query: str) -> str:
         return raw_query
 
 
-def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
+def _selected_filters(request: SearchRequest, is_limited: bool) -> list[RequestFilter]:
     """Build the filters chosen beside the results.
 
     Documents match any selected site, section etc., all selected terms, and no excluded value.
@@ -131,7 +135,9 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
             SolrQuery.term(solr_fields.DOMAIN_TERMS, f"terms{n}", term, "term") for n, term in enumerate(request.terms)
         )
         filters.append(RequestFilter("term", tuple(term_queries), request_field="terms"))
-    if request.cluster:
+    if request.cluster and is_limited:
+        filters.append(RequestFilter("cluster", (_same_cluster(request.cluster),), request_field="cluster"))
+    elif request.cluster:
         filters.append(_any_value_filter("cluster", solr_fields.CLUSTER_ID, (request.cluster,), "cluster"))
     if request.since or request.until:
         published = _published_between("date", *request.date_range())
@@ -148,3 +154,14 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
 
 def _any_value_filter(tag: str, query_fields: str, values: Sequence[str], field: str) -> RequestFilter:
     return RequestFilter(tag, (SolrQuery.terms(query_fields, field, values, tag),), request_field=field)
+
+
+def _same_cluster(doc_id: str) -> SolrQuery:
+    """Build the filter for the cluster of an article that the reader finds (`search_ui.signed_out`).
+
+    The documents of a cluster are on one shard, so the join finds all of them.
+    """
+    member = QueryParam("member", SolrQuery.term(solr_fields.ID, "cluster", doc_id))
+    article = SolrQuery("bool", (("must", member), ("must", f"${FINDABLE_PARAM}")))
+    fields = (("from", solr_fields.CLUSTER_ID), ("to", solr_fields.CLUSTER_ID), ("score", "none"))
+    return SolrQuery("join", (("tag", "cluster"), *fields, ("v", QueryParam("one_of_cluster", article))))

@@ -23,13 +23,15 @@ class QueryPlan:
     """A request with the words of its query and the queries that follow from them.
 
     `match_any`: no document is a full match, so the documents with at least one content word are listed and counted.
-    `curation`: the rules of editors.
+    `curation`: the rules of editors. `is_limited`: some articles are left out, so neither the id of a cluster, which is
+    that of its first article, nor a story of one site may tell of them.
     """
 
     request: SearchRequest
     words: QueryWords
     match_any: bool = False
     curation: Curation = NO_CURATION
+    is_limited: bool = False
 
     @property
     def profile(self) -> RankingProfile:
@@ -80,7 +82,7 @@ class QueryPlan:
     @cached_property
     def filters(self) -> list[RequestFilter]:
         """The filters: those typed as operators first, then those chosen beside the results."""
-        return build_filters(self.request, self.words)
+        return build_filters(self.request, self.words, self.is_limited)
 
     @cached_property
     def hidden_filters(self) -> list[RequestFilter]:

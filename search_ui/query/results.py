@@ -286,6 +286,7 @@ def _page_number_of_passage(doc: Mapping[str, Any], passage: str) -> int:
     )
 
 
+MIN_STORY_SITES = 2  # fewer tell no story
 MAX_CLUSTERS_PER_PICTURE = 2  # a picture of more clusters belongs to the site, not to the article
 
 
@@ -297,6 +298,7 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
     article_pictures = {
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
+    told_stories = {story for story, sites in facet_counts(answers.details, "stories") if sites >= MIN_STORY_SITES}
     highlights = answers.details.get("highlighting", {})
     recommended_ids = plan.curation.ids(CurationAction.PIN, CurationAction.RAISE)
     for ranked_doc in documents(answers.hits):
@@ -311,6 +313,7 @@ def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettin
             is_partial=plan.is_ranked and not is_full_match(ranked_doc),
             is_recommended=doc_id in recommended_ids,
             picture=hit.picture if hit.picture in article_pictures else "",
+            story=hit.story if not plan.is_limited or hit.story in told_stories else "",
             page=_page_number_of_passage(doc, _most_marked_passage(highlights.get(doc_id, {}))),
         )
         is_semantic_only = hit.is_partial and doc_id in answers.passages

@@ -19,6 +19,7 @@ ExplainNode = Mapping[str, Any]
 
 BAR_STEPS = 20  # steps of a full bar, as in the style sheet
 MAX_TERMS = 12
+MIN_BOOST = 1e-5  # share of a score; less is an error of Solr's single precision
 OTHER_PART = "other"
 MEANING = "meaning"
 
@@ -79,6 +80,11 @@ class RankExplanation:
     score: float
     parts: tuple[ScorePart, ...]
 
+    @property
+    def has_scores(self) -> bool:
+        """False for the result of `without_scores`."""
+        return self.score > 0 or not self.parts
+
 
 @dataclass(frozen=True)
 class _ScoreLeaf:
@@ -113,6 +119,15 @@ def add_semantic_part(explanation: RankExplanation, share: float) -> RankExplana
     return RankExplanation(explanation.score + score, tuple(sorted(parts, key=lambda part: -part.percent)))
 
 
+def without_scores(explanation: RankExplanation) -> RankExplanation:
+    """Return an explanation that only names its parts and their terms, in an order that does not depend on scores.
+
+    Scores depend on how many documents of the index have a word, also of those that a reader does not find.
+    """
+    parts = [ScorePart(part.name, 0.0, 0, 0, tuple(sorted(part.terms))) for part in explanation.parts]
+    return RankExplanation(0.0, tuple(sorted(parts, key=lambda part: part.name)))
+
+
 def _to_score_part(name: str, terms: Mapping[str, float], total: float) -> ScorePart:
     score = sum(terms.values())
     share = max(0.0, min(1.0, score / total))
@@ -133,7 +148,7 @@ def _iter_leaves(node: ExplainNode) -> Iterator[_ScoreLeaf]:
         yield from _iter_scaled_leaves(max(details, key=lambda child: float(child.get("value", 0.0))), value)
     elif description.startswith("weight(FunctionScoreQuery(") and (boosted_query := _find_boosted_query(details)):
         yield from _iter_leaves(boosted_query)
-        if (boost_share := value - float(boosted_query.get("value", 0.0))) > 0:
+        if (boost_share := value - float(boosted_query.get("value", 0.0))) > MIN_BOOST * value:
             yield _ScoreLeaf(AUTHORITY_PART, "", boost_share)
     elif description.startswith("product of") and (texts := [child for child in details if _contains_leaf(child)]):
         yield from _iter_scaled_leaves(texts[0], value)

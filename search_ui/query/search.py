@@ -140,7 +140,8 @@ class SearchService:
 
     `is_term` tells the terms that readers see. `get_vocabulary` returns the words for suggestions, `find_curation` the
     rules of editors for a request. Without `has_snippets`, the hits have no highlighting, snippets, passages and counts
-    of near-duplicates, which cost most of the time of a long list.
+    of near-duplicates, which cost most of the time of a long list. `is_limited`: `solr` leaves out articles, see
+    `QueryPlan`.
     """
 
     solr: SolrBackend
@@ -154,6 +155,7 @@ class SearchService:
     index_state: IndexState = field(default_factory=IndexState)
     has_snippets: bool = True
     find_curation: Callable[[SearchRequest], Curation] = lambda _: NO_CURATION
+    is_limited: bool = False
 
     def select(self, name: SolrRequest, params: Params) -> SolrResponse:
         """Send a request and log its time. See `SolrBackend.select`."""
@@ -170,7 +172,7 @@ class SearchService:
         base = base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
         is_term = self.is_term if PROFILES[request.profile].recency_score else None
         words = segment_query(request, self.segmenter, base, self.thesaurus, is_term)
-        return QueryPlan(request, words, curation=self.find_curation(request))
+        return QueryPlan(request, words, curation=self.find_curation(request), is_limited=self.is_limited)
 
     def search(self, request: SearchRequest) -> tuple[QueryPlan, SearchPage]:
         """Execute a request with suggestions. If its query with operators is a title (`C++ -入门`), its plain words."""

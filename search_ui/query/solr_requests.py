@@ -41,6 +41,7 @@ FIRST_CURSOR_MARK = "*"  # Solr's mark for the start of the results
 HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # around a match; private use characters of plane 16
 HISTOGRAM_FIRST_YEAR = 1990
 
+UNIQUE_SITES = {"n": f"unique({solr_fields.SITE})"}
 HIT_FIELDS = (
     solr_fields.ID,
     solr_fields.CLUSTER_ID,
@@ -116,12 +117,14 @@ def details_params(
     With `has_bodies` also for their bodies, in which passages are located.
 
     It also counts, independently of filters, the documents of each cluster of the hits, and the clusters of each series
-    and each picture. In a search for the documents of one cluster they are not counted.
+    and each picture. In a search for the documents of one cluster they are not counted. If articles are left out it
+    counts the sites of each story.
     """
     counted_fields = {
         "copies": (solr_fields.CLUSTER_ID, "clusters", ",", {}, not plan.request.cluster),
         "similar": (solr_fields.SERIES_ID, "all_series", ",", _UNIQUE_CLUSTERS, True),
         "pictures": (solr_fields.PICTURE, "pictures", VALUE_SEPARATOR, _UNIQUE_CLUSTERS, has_pictures),
+        "stories": (solr_fields.STORY_ID, "all_stories", ",", UNIQUE_SITES, plan.is_limited),
     }
     facets, value_params = dict(more_facets[0]), [*more_facets[1]]
     for name, (field, param, separator, counts, is_counted) in counted_fields.items():

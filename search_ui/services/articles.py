@@ -20,17 +20,19 @@ from domain.curation import CurationRule
 from domain.errors import SolrError
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segments, clean_text, split_highlights
+from search_ui.query.facets import facet_counts
 from search_ui.query.query_plan import QueryPlan
-from search_ui.query.results import ArticleSummary, list_articles, plain_text, summary_values
-from search_ui.query.score_explanation import RankExplanation, add_semantic_part, parse_explain
+from search_ui.query.results import MIN_STORY_SITES, ArticleSummary, list_articles, plain_text, summary_values
+from search_ui.query.score_explanation import RankExplanation, add_semantic_part, parse_explain, without_scores
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import QueryVector, first_by_cluster, neighbour_cosine
 from search_ui.query.solr_client import SolrResponse, documents, select_in_background, with_documents
-from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
+from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params, terms_facet
 from search_ui.query.solr_requests import (
     HIGHLIGHT_END,
     HIGHLIGHT_START,
+    UNIQUE_SITES,
     display_fields_params,
     highlight_terms_params,
 )
@@ -172,6 +174,12 @@ def copies_params(doc_id: str, cluster: str) -> Params:
     return select_params(clause, rows=MAX_COPIES, fl=SUMMARY_FIELDS, sort=NEWEST_FIRST)
 
 
+def story_sites_params(story: str) -> Params:
+    """Build the request for the number of sites of a story, as the facet `stories`."""
+    clause = SolrQuery.term(solr_fields.STORY_ID, "story", story)
+    return select_params(clause, facets={"stories": terms_facet(solr_fields.STORY_ID, 1, facet=UNIQUE_SITES)})
+
+
 def _cluster_param(cluster: str) -> QueryParam:
     return QueryParam("copies", SolrQuery.term(solr_fields.CLUSTER_ID, "cluster", cluster))
 
@@ -251,6 +259,10 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, plan)) if plan.words.typed else None
     related = _fetch_related(search, article)
+    if search.is_limited and article.story:
+        sites = facet_counts(search.solr.select(story_sites_params(article.story)), "stories")
+        is_told = any(count >= MIN_STORY_SITES for _, count in sites)
+        article = article if is_told else replace(article, story="")
     return ArticleView(
         article,
         related=list_articles(related, search.settings),
@@ -270,7 +282,8 @@ def _fetch_related(search: SearchService, article: ArticleDetails) -> SolrRespon
         if vector
         else None
     )
-    responses = [search.solr.select(more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS))]
+    params = more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS, search.is_limited)
+    responses = [search.solr.select(params)]
     with suppress(SolrError):  # the collection has no such field
         responses += [drop_distant(nearest.result(), vector)] if nearest and vector else []
     return fuse_by_rank(responses, MAX_SIMILAR)
@@ -281,16 +294,21 @@ def _explain(search: SearchService, doc_id: str, plan: QueryPlan, response: Solr
     explanation = parse_explain(response.get("debug", {}).get("explain", {}).get(doc_id, {}))
     candidates = search.find_candidates(plan)
     share = candidates.get_semantic_share(doc_id) if candidates else 0.0
-    return add_semantic_part(explanation, share)
+    explanation = add_semantic_part(explanation, share)
+    return without_scores(explanation) if search.is_limited else explanation
 
 
-def more_like_this_params(doc_id: str, cluster: str, series: str, field_names: Sequence[str]) -> Params:
+def more_like_this_params(
+    doc_id: str, cluster: str, series: str, field_names: Sequence[str], is_limited: bool = False
+) -> Params:
     """Build the request for articles with the same distinctive character pairs.
 
-    Pairs that occur in a fifth of all documents, and single characters, are ignored.
+    Single characters are ignored, and pairs that occur in a fifth of all documents; not these if articles are left out,
+    because they would count.
     """
     query_fields = f"'{solr_fields.BODY} {solr_fields.TITLE}'"
-    like = SolrQuery("mlt", (("qf", query_fields), *_MORE_LIKE_THIS_OPTIONS.items(), ("v", QueryParam("doc", doc_id))))
+    options = [(name, value) for name, value in _MORE_LIKE_THIS_OPTIONS.items() if name != "maxdfpct" or not is_limited]
+    like = SolrQuery("mlt", (("qf", query_fields), *options, ("v", QueryParam("doc", doc_id))))
     each = SolrQuery.collapse_clusters(f"score desc,{solr_fields.ID} asc")
     return select_params(like, [_outside_group(cluster, series), each], CANDIDATES_PER_LIST, field_names)
 

@@ -32,7 +32,11 @@ class SiteCaches:
 
 @dataclass(frozen=True)
 class SiteServices:
-    """What the services of one request work with. `clock` returns epoch seconds; `secret` signs cursors."""
+    """What the services of one request work with.
+
+    `clock` returns epoch seconds; `secret` signs cursors. `is_limited`: `solr` and `backend` leave out articles that
+    only signed-in readers find.
+    """
 
     settings: SearchSettings
     solr: SolrBackend
@@ -41,6 +45,7 @@ class SiteServices:
     caches: SiteCaches
     clock: Callable[[], float]
     secret: bytes
+    is_limited: bool = False
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -81,6 +86,7 @@ class SiteServices:
             lambda: self.vocabulary,
             self.caches.index_state,
             find_curation=self.find_curation,
+            is_limited=self.is_limited,
         )
 
     def with_page_size(self, page_size: int) -> Self:

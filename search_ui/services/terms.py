@@ -163,8 +163,8 @@ def cooccurring_terms_params(query: SolrQuery) -> Params:
     """Build the request for `parse_cooccurring_terms`: Solr's `relatedness` of the most frequent terms to `query`."""
     counts = {"n": ARTICLE_COUNT, "relatedness": "relatedness($with_term,$whole_index)"}
     facet = terms_facet(solr_fields.DOMAIN_TERMS, MAX_TERM_CANDIDATES, facet=counts)
-    sets = [("with_term", query.to_syntax()), ("whole_index", MATCH_ALL.to_syntax())]
-    return select_params(query, facets={"terms": facet}, extra_params=sets)
+    sets = [("with_term", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
+    return select_params(MATCH_ALL, [query], facets={"terms": facet}, extra_params=sets)
 
 
 def parse_cooccurring_terms(

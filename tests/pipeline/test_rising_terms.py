@@ -1,6 +1,7 @@
 """Rising terms of a vertical: which are saved, and what the review and the site show of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pipeline.lexicon_stage.rising_terms import RISING_DAYS, find_articles, find
 from pipeline.progress import NullProgress
 from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import Settings
+from search_ui.settings import SignedInSites
 from tests.builders import keep_page
 
 TODAY = date(2024, 5, 20)
@@ -114,3 +116,10 @@ def test_a_later_run_removes_what_no_longer_rises(engine: Engine) -> None:
     update_rising_terms(engine, TODAY)
     assert update_rising_terms(engine, TODAY + timedelta(days=RISING_DAYS + 1)) == ()
     assert engine.store.rising_terms.load() == []
+
+
+def test_terms_of_private_sites_do_not_rise_for_readers(engine: Engine) -> None:
+    private_sites = SignedInSites(frozenset(["a.test", "b.test"]))
+    engine.settings = replace(engine.settings, search=replace(engine.settings.search, signed_in_sites=private_sites))
+    update_rising_terms(engine, TODAY)
+    assert [term.text for term in engine.store.rising_terms.load()] == ["救援队"]

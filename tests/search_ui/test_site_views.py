@@ -127,6 +127,7 @@ def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
     shown = {name.partition(".")[2]: values.pop(name) for name in list(values) if name.startswith("shown.")}
     assert values.pop("token") and values.pop("render") == "true"
     assert (values.pop("keep_days"), values.pop("schedule")) == ("", "")
+    assert "仅登录读者" in str(values.pop("readers"))
     expected = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{HOST}/", "scope": HOST}
     assert values == expected and shown == {**dict.fromkeys(SITE_FORM_KEYS, ""), **expected}
     changes = {"delay": " 5 ", "quiet_hours": "8:00-9:00 ", "scope": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n"}
