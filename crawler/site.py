@@ -63,6 +63,17 @@ class Site:
         "pages are rendered in Chromium before parsing (needs the extra render); scripts and data load from such sites "
         "only",
     )
+    login: str = key("", "how the crawl signs in: basic, digest, ntlm, bearer, client_credentials or form")
+    login_user: str = key("", "user name of the login, or client id")
+    login_url: str = key("", "page with the form, or token endpoint of client_credentials")
+    login_fields: tuple[str, ...] = key(
+        (), "fields of the form, each as: name=value; {user} and {password} stand for the user name and the password"
+    )
+    login_signed_in_text: str = key("", "text that only pages of a signed-in user have")
+    login_signed_out_text: str = key("", "text of pages that are shown after a failed sign-in or the end of a session")
+    readers: str = key(
+        "", "who finds the articles: everyone or signed-in; by default signed-in if the site has a login"
+    )
     name: str = key("", "display name of the site")
     keep_days: int | None = key(None, "days after publication, in place of store.keep_days; 0: for ever")
     schedule: str = key("", "more times of runs that crawl only this site, for example 06:00 18:00")
