@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from random import Random
+from urllib.parse import urlsplit
 
 from crawler.crawl_context import CrawlContext
 from crawler.dedup.deduplicator import Deduplicator
@@ -68,7 +69,10 @@ class ResultHandler:
         if result.page is None:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
-            return visit
+            return replace(visit, discovered_urls=self._select_links(entry, job_result)) if job_result.links else visit
+        if job_result.has_login_form and any(_path_of(other.url) != _path_of(entry.url) for other in chain):
+            links = self._select_links(entry, job_result)
+            return replace(self.visit_without_page(entry, LOGIN_OUTCOME), discovered_urls=links)
         decision = self._focused_decision(job_result)
         links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
         equal_url = ""
@@ -329,3 +333,8 @@ class ResultHandler:
     def _register_new_urls(self, new_urls: Sequence[NewUrl]) -> None:
         self._url_seen.add([new_url.url for new_url in new_urls])
         self._tally.urls_added += len(new_urls)
+
+
+def _path_of(url: str) -> str:
+    """Return the path of a URL. A redirect to https or another host that keeps it leads to the same page."""
+    return urlsplit(url).path.rstrip("/")

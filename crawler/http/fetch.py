@@ -512,8 +512,10 @@ def _redirect_result(entry: FrontierEntry, response: HttpResponse, target: UrlFo
 
 def _error_result(response: HttpResponse, now: float) -> FetchResult:
     is_overloaded = response.status in (429, 503)
+    is_challenge = response.status == 403 and bool(response.header("www-authenticate"))
+    reason = Reason.NEEDS_LOGIN if is_challenge else _REASON_BY_STATUS.get(response.status, Reason.HTTP_ERROR)
     return FetchResult(
-        Outcome(_REASON_BY_STATUS.get(response.status, Reason.HTTP_ERROR), str(response.status)),
+        Outcome(reason, str(response.status)),
         retry_after=parse_retry_after(response.header("retry-after"), now) if is_overloaded else None,
         host_failed=is_overloaded,
         responded_at=response.responded_at,

@@ -22,7 +22,7 @@ from crawler.http.render import Renderer
 from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.memory_budget import LARGE_BODY_BYTES, MEMORY_BUDGET_BYTES, MemoryBudget, Reservation, release_free_memory
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
-from crawler.parsing.status_pages import COOKIES_OUTCOME, OVERLOAD_OUTCOMES
+from crawler.parsing.status_pages import COOKIES_OUTCOME, LOGIN_OUTCOME, OVERLOAD_OUTCOMES
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.schedule.throttle import HostThrottle
 from crawler.sitemaps.feed_parser import parse_feed
@@ -89,6 +89,7 @@ class PageResult:
         tokenized_page: the page as words, for a focused crawl.
         reservation: memory of the page, to be released after it is recorded; None without a page.
         is_bare: True if the page has little text outside links and no article markup.
+        has_login_form: True for a bare page with a login form.
         is_counted: True if the throttle of the host has counted the request already.
     """
 
@@ -105,6 +106,7 @@ class PageResult:
     tokenized_page: TokenizedPage | None = None
     reservation: Reservation | None = None
     is_bare: bool = False
+    has_login_form: bool = False
     is_counted: bool = False
 
 
@@ -247,10 +249,13 @@ class JobRunner:
         else:
             parsed_page = parse_page(page, self._product_token)
         status = COOKIES_OUTCOME if parsed_page.reloads and fetch_result.sets_cookie else parsed_page.status
+        links, rejected_counts, external_links = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
         if status is not None and parsed_page.is_bare:
             host_failed = status in OVERLOAD_OUTCOMES
-            return PageResult(job, replace(fetch_result, outcome=status, page=None, host_failed=host_failed))
-        links, rejected_counts, external_links = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
+            fetch_result = replace(fetch_result, outcome=status, page=None, host_failed=host_failed)
+            if status == LOGIN_OUTCOME:  # pages that it links to may need no login
+                return PageResult(job, fetch_result, links, fingerprint=parsed_page.fingerprint)
+            return PageResult(job, fetch_result)
         noindex = parsed_page.directives.noindex
         canonical_url = self._allowed_canonical_url(parsed_page, page.url)
         tokenized_page = (
@@ -271,6 +276,7 @@ class JobRunner:
             external_links,
             tokenized_page,
             is_bare=parsed_page.is_bare,
+            has_login_form=parsed_page.has_login_form,
         )
 
     def _render_result(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
