@@ -13,6 +13,7 @@ from typing import Any
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.urls.canonical import Scope, canonicalize_url, host_of, parse_scope, split_host_port
 from domain.errors import SettingsError, SiteError
+from domain.login import Login, LoginKind
 from domain.message import Message
 from domain.outcome import Reason
 
@@ -95,6 +96,14 @@ class Site:
     def quiet_periods(self) -> tuple[QuietHours, ...]:
         """The hours without requests."""
         return tuple(filter(None, map(parse_quiet_hours, self.quiet_hours.split(","))))
+
+    @cached_property
+    def login_settings(self) -> Login | None:
+        """How the crawl signs in; None if the site has no login."""
+        if not self.login:
+            return None
+        texts = self.login_signed_in_text, self.login_signed_out_text
+        return Login(LoginKind(self.login), self.login_user, self.login_url, self.login_fields, *texts)
 
     def covers(self, host: str) -> bool:
         """True if the record applies to host[:port]."""

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from domain.errors import SettingsError
+from locks.private_files import MAX_SECRET_LENGTH, read_secret_text
 from pipeline.alerts.settings import AlertSettings
 from pipeline.logs import register_secrets
 
 SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"  # noqa: S105 (the name of a setting, no secret)
-MAX_SECRET_LENGTH = 4096  # characters
 
 
 def alert_secrets(settings: AlertSettings) -> tuple[str, str]:
@@ -24,16 +24,10 @@ def read_smtp_password(folder: Path, file: str) -> str:
     if SMTP_PASSWORD_VARIABLE in os.environ or not file:
         return os.environ.get(SMTP_PASSWORD_VARIABLE, "")
     try:
-        with (folder / file).open(encoding="utf-8") as stream:
-            content = stream.read(MAX_SECRET_LENGTH + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"cannot read alerts.smtp_password_file = {file!r}: {reason}") from None
-    if len(content) > MAX_SECRET_LENGTH:
+        password = read_secret_text(folder / file, MAX_SECRET_LENGTH).strip()
+    except SettingsError as error:
         raise SettingsError(
-            f"cannot read alerts.smtp_password_file = {file!r}: it has more than {MAX_SECRET_LENGTH} characters; "
-            "name a file that contains only the password"
-        )
-    password = content.strip()
+            f"cannot read alerts.smtp_password_file = {file!r}: {error}; name a file that contains only the password"
+        ) from None
     register_secrets(password)
     return password
