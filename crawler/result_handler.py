@@ -51,6 +51,7 @@ class ResultHandler:
         self._rng = Random()  # noqa: S311 (no cryptography)
         # URL -> URLs that redirected to it in this run
         self._redirect_chains: dict[str, tuple[FrontierEntry, ...]] = {}
+        self._temporary_targets: set[str] = set()  # other pages of this run led to them with a temporary redirect
         self._gated_ids: set[int] = set()
         self.gated_entries: list[FrontierEntry] = []  # to fetch again: they redirected to a page that set a cookie
 
@@ -70,7 +71,7 @@ class ResultHandler:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return replace(visit, discovered_urls=self._select_links(entry, job_result)) if job_result.links else visit
-        if job_result.has_login_form and any(_path_of(other.url) != _path_of(entry.url) for other in chain):
+        if job_result.has_login_form and entry.url in self._temporary_targets:
             links = self._select_links(entry, job_result)
             return replace(self.visit_without_page(entry, LOGIN_OUTCOME), discovered_urls=links)
         decision = self._focused_decision(job_result)
@@ -314,6 +315,8 @@ class ResultHandler:
             return self.visit_without_page(entry, outcome)
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain
+            if not result.is_permanent_redirect and _path_of(target) != _path_of(entry.url):
+                self._temporary_targets.add(target)
         kind = entry.kind if entry.kind in (UrlKind.SEED, UrlKind.HUB) else UrlKind.UNKNOWN
         link = self.make_new_url(target, entry.depth, kind, entry.priority, entry.url_id)
         self._register_new_urls([link] if self._url_seen.filter_unseen([target]) else [])

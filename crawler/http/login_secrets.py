@@ -38,22 +38,29 @@ def has_secret(folder: Path, host: str) -> bool:
 def save_secret(folder: Path, host: str, secret: str) -> None:
     """Set or replace the secret of a host in the file; "" removes it.
 
-    Raises SettingsError if the file is broken or cannot be written, or if the secret has control characters or is
-    longer than a password.
+    Raises SettingsError if the file is broken or cannot be written, and as `check_secret`.
     """
     from tomlkit import dumps  # late, because a crawl does not need it
 
-    if len(secret) > MAX_SECRET_LENGTH or not secret.isprintable():
-        raise SettingsError(
-            "A password has at most {n} characters and no control characters, such as line breaks.",
-            n=MAX_SECRET_LENGTH,
-        )
-    secrets = {name: text for name, text in {**read_secrets(folder), host: secret}.items() if text}
+    check_secret(secret)
+    stored_secrets = read_secrets(folder)
+    secrets = {name: text for name, text in {**stored_secrets, host: secret}.items() if text}
+    if secrets == stored_secrets:
+        return
     try:
         write_private_file(folder / SECRETS_FILE, dumps(secrets).encode())
     except OSError as error:
         reason = error.strerror
         raise SettingsError("cannot write {file}: {reason}", file=SECRETS_FILE, reason=reason) from error
+
+
+def check_secret(secret: str) -> None:
+    """Raise SettingsError if a secret has control characters or is longer than a password."""
+    if len(secret) > MAX_SECRET_LENGTH or not secret.isprintable():
+        raise SettingsError(
+            "A password has at most {n} characters and no control characters, such as line breaks.",
+            n=MAX_SECRET_LENGTH,
+        )
 
 
 def secret_variable(host: str) -> str:

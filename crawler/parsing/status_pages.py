@@ -7,7 +7,6 @@ so and nothing else. The others also have few links. A login page may say nothin
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +20,8 @@ _MAX_BARE_TEXT_BYTES = 1_700  # without white space
 _MAX_GENERAL_TEXT_CHARS = 400  # for phrases that are not those of one program
 _MAX_LINKS = 10
 _MAX_LINKS_BESIDE_LOGIN = 20
-_MAX_TEXT_BESIDE_LOGIN_BYTES = 200  # without white space
+_MAX_TEXT_BESIDE_LOGIN_BYTES = 600  # without white space
+_MAX_TEXT_OF_LOGIN_PAGE_BYTES = 200  # the same, of a page without other evidence
 _BOXES = ("header", "nav", "aside", "footer", "dialog")  # a login form in them is a small part of an ordinary page
 _ARTICLE_MARKUP = re.compile(
     rb"<article[\s>]|articleBody|[\"']og:type[\"'][^>]{0,40}article|\"@type\"\s{0,9}:\s{0,9}\"\w{0,20}(?:Article|Posting)"
@@ -70,29 +70,23 @@ def find_status_outcome(root: etree._Element, link_count: int) -> Outcome | None
     for (tier, kind), phrase in phrases:
         if tier in tiers and phrase.search(text):
             return _OUTCOMES[kind]
-    is_login = has_login_form(root, link_count) and _count_bytes_beside_login(root) <= _MAX_TEXT_BESIDE_LOGIN_BYTES
-    return LOGIN_OUTCOME if is_login else None
+    return LOGIN_OUTCOME if has_login_form(root, link_count, _MAX_TEXT_OF_LOGIN_PAGE_BYTES) else None
 
 
-def has_login_form(root: etree._Element, link_count: int) -> bool:
-    """True if a page with few links has a form with a password field, not only in its header, menu or margin."""
-    return link_count <= _MAX_LINKS_BESIDE_LOGIN and any(
-        next(field.iterancestors(*_BOXES), None) is None for field in _iter_password_fields(root)
-    )
+def has_login_form(root: etree._Element, link_count: int, max_bytes: int = _MAX_TEXT_BESIDE_LOGIN_BYTES) -> bool:
+    """True if a page is mostly a form with a password field: few links, and little text beside the form.
 
-
-def _iter_password_fields(root: etree._Element) -> Iterator[etree._Element]:
-    return (field for field in root.iter("input") if str(field.get("type")).strip().lower() == "password")
-
-
-def _count_bytes_beside_login(root: etree._Element) -> int:
-    """Return the size of the text outside forms with a password field, in bytes without white space."""
-    forms = {form for field in _iter_password_fields(root) for form in islice(field.iterancestors("form"), 1)}
-    sizes = [
+    A form in the header, the menu or the margin of a page is a small part of it.
+    """
+    fields = [field for field in root.iter("input") if str(field.get("type")).strip().lower() == "password"]
+    if link_count > _MAX_LINKS_BESIDE_LOGIN or all(any(True for _ in field.iterancestors(*_BOXES)) for field in fields):
+        return False
+    forms = {form for field in fields for form in islice(field.iterancestors("form"), 1)}
+    body_bytes, *form_bytes = (
         len("".join("".join(map(str, part.itertext())).split()).encode("utf-8", "replace"))
         for part in (next(root.iter("body"), root), *forms)
-    ]
-    return sizes[0] - sum(sizes[1:])
+    )
+    return body_bytes - sum(form_bytes) <= max_bytes
 
 
 def is_not_found_heading(heading: str) -> bool:

@@ -15,6 +15,7 @@ from search_ui.context import current_site, render_page
 from search_ui.i18n import alert_message, translate, translate_message
 
 MAX_FOLLOW_PROBLEMS = 100  # listed
+LOGIN_ALERTS = ("needs_login",)  # the login of the site cures them
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
 blueprint.after_request(add_no_store_headers)
 
@@ -38,6 +39,7 @@ def alert_list() -> BaseResponse:
         ],
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
+        login_kinds=LOGIN_ALERTS,
         moment=format_timestamp,
         duration=format_duration,
     )
