@@ -18,6 +18,7 @@ from domain.message import Message
 from domain.outcome import Reason
 
 MAX_DELAY_SECONDS = 99_999.0
+EVERYONE, SIGNED_IN = "everyone", "signed-in"  # values of `readers`
 SECRET_KEYS = ("headers", "cookies", "proxy")
 """Keys of a table [[sites]] with values that are never shown."""
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}+):[ \t]{0,9}+([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
@@ -291,6 +292,11 @@ _CHECKS: Mapping[str, tuple[type, Callable[[Any, str], object], str]] = {
     "cookies": (list, lambda text, _: _COOKIE.fullmatch(text), "expected name=value; name=value in ASCII"),
     "proxy": (str, lambda text, _: not text or _PROXY.fullmatch(text), "expected a URL such as http://127.0.0.1:3128"),
     "render": (bool, lambda *_: True, "expected true or false"),
+    "readers": (
+        str,
+        lambda text, _: text in ("", EVERYONE, SIGNED_IN),
+        "expected everyone or signed-in; leave it out for the default",
+    ),
     "name": (str, lambda *_: True, "expected text"),
     "keep_days": (int, lambda days, _: days >= 0, "expected days, 0 or more"),
     "schedule": (str, lambda text, _: _TIMES.fullmatch(text), "expected times, for example 06:00 18:00"),

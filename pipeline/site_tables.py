@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.site import SECRET_KEYS, Sites, add_scheme, parse_site, table_host
+from crawler.site import SECRET_KEYS, SIGNED_IN, Sites, add_scheme, parse_site, table_host
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, rejection_reason
 from domain.errors import SettingsError
 from domain.outcome import Reason
@@ -36,7 +36,7 @@ def change_tables(sections: Sections, values_by_host: Mapping[str, Mapping[str, 
     for host, values in values_by_host.items():
         merged_table = {**tables.get(host, {}), **values}
         if tables.get(host, {}).get("login") and not merged_table.get("login"):
-            merged_table["readers"] = merged_table.get("readers") or "signed-in"
+            merged_table["readers"] = merged_table.get("readers") or SIGNED_IN
         table = {key: value for key, value in merged_table.items() if not is_default(key, value)}
         parse_site({"host": host, **table})  # its start URLs must not be those of another host
         tables[host] = table if table.get("urls") else {"host": host, **table}
