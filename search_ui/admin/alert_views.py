@@ -10,12 +10,11 @@ from domain.errors import SettingsError
 from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
-from search_ui.admin.views import format_duration, format_timestamp
+from search_ui.admin.views import cure_page, format_duration, format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import alert_message, translate, translate_message
 
 MAX_FOLLOW_PROBLEMS = 100  # listed
-LOGIN_ALERTS = ("needs_login",)  # the login of the site cures them
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
 blueprint.after_request(add_no_store_headers)
 
@@ -39,7 +38,7 @@ def alert_list() -> BaseResponse:
         ],
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
-        login_kinds=LOGIN_ALERTS,
+        cure_page=cure_page,
         moment=format_timestamp,
         duration=format_duration,
     )
