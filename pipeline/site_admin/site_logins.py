@@ -8,6 +8,7 @@ from pathlib import Path
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.login import try_login
 from crawler.http.login_secrets import check_secret, find_secret, save_secret, secret_variable
+from crawler.http.login_state import clear_login_failure
 from crawler.site import Sites, parse_site, url_host
 from crawler.urls.registrable_domains import registrable_domain
 from domain.errors import SettingsError, SiteError
@@ -19,7 +20,6 @@ from pipeline.settings_source import Sections
 from pipeline.site_admin.settings_editor import form_text
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_tables import change_tables, find_table, parse_form, parse_start_url
-from search_ui.admin.settings_form import HIDDEN_VALUE
 from search_ui.admin.site_form import LOGIN_FORM_KEYS, SecretSource, SiteLogin
 
 LOGIN_ACTION = "site_login"  # code of the action
@@ -65,22 +65,20 @@ class StoreLogins:
         problems = self._secret_problems(host, values, secret)
         if not site.login:
             problems["login"] = Message("Choose how the crawl signs in.")
-        elif page_url and not site.covers(url_host(page_url)):
-            problems["page_url"] = Message("expected http or https URLs of this site")
         login, secret = site.login_settings, secret or find_secret(self._folder, host)
         if problems or login is None:
             raise SiteError(host, problems)
         crawl = replace(self._engine.settings.current().crawl, sites=Sites.parse(tables))
         policy, page_url = PublicOnlyPolicy(crawl.inside_hosts), page_url and parse_start_url(page_url)
-        trial = try_login(host, login, secret, crawl, policy, page_url)
-        return replace(trial, page_lines=[line.replace(secret, HIDDEN_VALUE) for line in trial.page_lines])
+        return try_login(host, login, secret, crawl, policy, page_url)
 
     def change(
         self, host: str, values: Mapping[str, str], secret: str, account: str, removes_secret: bool = False
     ) -> None:
         """Save the values of the form in one recorded edit, then the secret. An empty secret: the saved one stays.
 
-        Without a login, or with `removes_secret`, the secret is removed from the file.
+        Without a login, or with `removes_secret`, the secret is removed from the file. The next run signs in even if
+        the site was paused, because earlier sign-ins had failed.
         """
         removes_secret = removes_secret or not values["login"]
         if not removes_secret and (problems := self._secret_problems(host, values, secret)):
@@ -88,6 +86,7 @@ class StoreLogins:
         self._sites.change(host, values, account, LOGIN_ACTION)
         if removes_secret or secret:
             save_secret(self._folder, host, "" if removes_secret else secret)
+        clear_login_failure(self._engine.settings.data_dir, host)
 
     def _secret_problems(self, host: str, values: Mapping[str, str], secret: str) -> dict[str, Message]:
         check_secret(secret)

@@ -31,7 +31,7 @@ blueprint.after_request(add_no_store_headers)
 
 REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
-LOGIN_ALERTS = ("needs_login",)  # the login of a site cures them
+LOGIN_ALERTS = ("login_failed", "needs_login")  # the login of a site cures them
 MAX_RUNS_SHOWN = 8  # in the table below the charts
 SECONDS_PER_DECISION = 9  # on a candidate term
 MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term

@@ -1,0 +1,206 @@
+"""Logins of sites on real servers: sign in, renew ended sessions, stop after refusals, and tell nobody the secret."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.members_site import FORM_MARK, SECRET, SIGNED_IN_TEXT, USER, MembersSite, ntlm_accounts
+from crawler.crawl import crawl
+from crawler.http.fetch import Fetcher, FetchError
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.login import try_login
+from crawler.http.login_secrets import save_secret
+from crawler.http.login_state import STATE_FILE, clear_login_failure, login_failures
+from crawler.settings import CrawlSettings
+from domain.login import Login, LoginKind
+from domain.outcome import Reason, StageReport
+from tests.crawler_fakes import MemoryTable, settings
+from tests.web_fixture import Answer, Request, Site, page
+
+KINDS = list(LoginKind)
+REPEATED = {"revisit_shortest": 0.0, "revisit_longest": 1e-9}  # every page is due again in the next run
+
+
+@pytest.fixture(autouse=True)
+def _accounts() -> Iterator[None]:
+    with ntlm_accounts():
+        yield
+
+
+def form(action: str) -> str:
+    return (
+        f"<form action='{action}' method='post'><input name='account'><input type='password' name='pass'></form>"
+        f"<h1>{FORM_MARK}</h1>"
+    )
+
+
+def members_settings(site: MembersSite | Site, folder: Path, secret: str = SECRET, **values: Any) -> CrawlSettings:
+    table = site.table(**values) if isinstance(site, MembersSite) else {"urls": [site.url()], **values}
+    save_secret(folder, site.host, secret)
+    tables = [{"host": site.host, **table}]
+    return settings(tables=tables, folder=folder, data_dir=folder, inside_hosts=("127.0.0.1",), **REPEATED)
+
+
+def run(table: MemoryTable, made: CrawlSettings) -> StageReport:
+    assert made.data_dir is not None
+    with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+        return crawl(table, fetcher, made, made.data_dir / "seen")
+
+
+def stored(table: MemoryTable) -> str:
+    return "\n".join(f"{p.url}\n{p.headers}\n{p.body.decode()}" for p in table.pages.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_site_is_crawled_completely_although_its_sessions_end_twice(tmp_path: Path, kind: LoginKind) -> None:
+    table = MemoryTable()
+    with MembersSite(kind, end_after=(3, 8)) as site:
+        run(table, members_settings(site, tmp_path))
+        assert {page.url for page in table.pages.values()} == {site.url(path) for path in site.article_paths}
+        assert (site.ended, site.lockouts, site.paths["/user/logout"], site.paths["/leave"]) == (2, 0, 0, 0)
+    assert FORM_MARK not in stored(table)
+    assert "set-cookie" not in stored(table).lower()
+    assert SECRET not in stored(table) and SECRET not in (tmp_path / "seen").read_bytes().decode("latin-1")
+    assert not login_failures(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_secret_is_sent_at_most_three_times_until_it_is_changed(tmp_path: Path, kind: LoginKind) -> None:
+    table = MemoryTable()
+    with MembersSite(kind) as site:
+        made = members_settings(
+            site, tmp_path, "wrong horse", urls=[site.url(path) for path in ("/", "/a/1", "/a/2", "/a/3", "/a/4")]
+        )
+        with pytest.raises(Exception, match="could be fetched"):
+            run(table, made)
+        assert 1 <= site.failed <= 3 and site.lockouts == 0 and not table.pages
+        assert {visit.outcome.reason for visit in table.visits} == {Reason.NEEDS_LOGIN}
+        assert list(login_failures(tmp_path)) == [site.host]
+        assert "horse" not in (tmp_path / STATE_FILE).read_text()
+        failed, asked = site.failed, sum(site.paths.values())
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            assert fetcher.logins.paused_hosts() == [site.host]
+            with pytest.raises(FetchError):
+                fetcher.get(site.url("/a/1"), {}, lambda *_: True)
+        assert (site.failed, sum(site.paths.values())) == (failed, asked)
+        run(table, members_settings(site, tmp_path, SECRET))
+        assert len(table.pages) == len(site.article_paths)
+    assert not login_failures(tmp_path)
+
+
+def test_a_failure_can_be_cleared(tmp_path: Path) -> None:
+    (tmp_path / STATE_FILE).write_text(json.dumps({"a.example": {"problem": "no", "login": "x"}}))
+    assert login_failures(tmp_path) == {"a.example": "no"}
+    clear_login_failure(tmp_path, "a.example")
+    assert not login_failures(tmp_path)
+
+
+def test_a_url_after_which_sessions_ended_twice_is_not_requested_again(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path)
+        site.hidden["/a/extra"] = f"<title>x</title><p>{'Extra text of a member. ' * 40}<a href='/quiet-exit'>Go</a>"
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            for _ in range(4):
+                for path in ("/quiet-exit", "/a/1"):
+                    try:
+                        response = fetcher.get(site.url(path), {}, lambda *_: True)
+                    except FetchError as error:
+                        assert (path, error.outcome.reason) == ("/quiet-exit", Reason.NEEDS_LOGIN)
+                    else:
+                        assert FORM_MARK not in response.body.decode()
+        assert site.paths["/quiet-exit"] == 2
+    assert not table.visits
+
+
+def test_credentials_go_to_no_other_host(tmp_path: Path) -> None:
+    heard: list[Request] = []
+
+    def hear(request: Request) -> Answer:
+        heard.append(request)
+        return page(text="elsewhere")
+
+    with Site({"/": hear, "/x": hear}) as other, Site({}) as site:
+        elsewhere = other.url("/x").replace("127.0.0.1", "localhost")
+        site.pages["/login"] = Answer(body=form(elsewhere).encode())
+        site.pages["/"] = Answer(302, headers={"Location": elsewhere})
+        for kind in (LoginKind.FORM, LoginKind.BASIC):
+            made = members_settings(
+                site,
+                tmp_path,
+                login=kind.value,
+                login_user=USER,
+                login_url=site.url("/login"),
+                scope=[site.host, other.host, f"localhost:{other.port}"],
+            )
+            with closing(Fetcher(made, PublicOnlyPolicy(("127.0.0.1", "localhost")))) as fetcher:
+                for url in (site.url(), other.url("/x"), elsewhere):
+                    try:
+                        fetcher.get(url, {}, lambda *_: True)
+                    except FetchError as error:
+                        assert "would send the password" in str(error.outcome.detail)
+    assert [request.path for request in heard] == ["/x"] * 4
+    assert not any("Authorization" in request.headers or request.method == "POST" for request in heard)
+
+
+def test_a_login_reaches_no_inside_address(tmp_path: Path) -> None:
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path)
+        with closing(Fetcher(made, PublicOnlyPolicy(()))) as fetcher, pytest.raises(FetchError):
+            fetcher.get(site.url(), {}, lambda *_: True)
+        trial = try_login(
+            site.host, Login(LoginKind.FORM, USER, site.url("/login")), SECRET, made, PublicOnlyPolicy(())
+        )
+        assert trial.problem is not None
+        assert not site.paths
+
+
+def login_of(site: MembersSite, **values: Any) -> Login:
+    url = str(site.table().get("login_url", ""))
+    return Login(site.kind, USER, url, **values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trial_signs_in_once_and_shows_the_page(tmp_path: Path, kind: LoginKind) -> None:
+    with MembersSite(kind) as site:
+        made = settings(tables=[{"host": site.host, "urls": [site.url()]}], inside_hosts=("127.0.0.1",))
+        policy = PublicOnlyPolicy(made.inside_hosts)
+        trial = try_login(
+            site.host, login_of(site, signed_in_text=SIGNED_IN_TEXT), SECRET, made, policy, site.url("/a/3")
+        )
+        assert trial.problem is None
+        assert trial.login.fields == (("account={user}", "pass={password}") if kind is LoginKind.FORM else ())
+        assert trial.steps[-1].status == 200 and trial.steps[-1].url == site.url("/a/3")
+        assert any("内部新闻 /a/3" in line for line in trial.page_lines)
+        refused = try_login(site.host, login_of(site), "wrong", made, policy, site.url("/a/3"))
+        assert refused.problem is not None and site.failed == 1
+        missing = try_login(
+            site.host, login_of(site, signed_in_text="no such text"), SECRET, made, policy, site.url("/a/3")
+        )
+        assert missing.problem is not None and "no such text" in missing.problem
+
+
+def test_a_page_without_a_login_proves_nothing() -> None:
+    with Site({"/": page(text="public")}) as site:
+        made = settings(tables=[{"host": site.host, "urls": [site.url()]}], inside_hosts=("127.0.0.1",))
+        trial = try_login(site.host, Login(LoginKind.BASIC, USER), SECRET, made, PublicOnlyPolicy(made.inside_hosts))
+        assert trial.problem is not None and "without a login" in trial.problem
+        assert "Authorization" not in site.requests[0].headers
+
+
+def test_a_page_that_no_account_may_see_does_not_stop_the_crawl(tmp_path: Path) -> None:
+    """A page that always asks for a login is left out; with a text of signed-in users no failure is counted for it."""
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        for n in range(4):
+            site.hidden[f"/board/{n}"] = form("/session")
+        urls = [site.url(), *(site.url(f"/board/{n}") for n in range(4))]
+        run(table, members_settings(site, tmp_path, urls=urls, login_signed_in_text=SIGNED_IN_TEXT))
+        assert len(table.pages) == len(site.article_paths)
+        assert table.reasons()["/board/0"] == Reason.NEEDS_LOGIN
+        assert site.sign_ins <= 6
+    assert FORM_MARK not in stored(table)
