@@ -315,7 +315,7 @@ class ResultHandler:
             return self.visit_without_page(entry, outcome)
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain
-            if not result.is_permanent_redirect and _path_of(target) != _path_of(entry.url):
+            if not result.is_permanent_redirect and _page_path(target) != _page_path(entry.url):
                 self._temporary_targets.add(target)
         kind = entry.kind if entry.kind in (UrlKind.SEED, UrlKind.HUB) else UrlKind.UNKNOWN
         link = self.make_new_url(target, entry.depth, kind, entry.priority, entry.url_id)
@@ -338,6 +338,6 @@ class ResultHandler:
         self._tally.urls_added += len(new_urls)
 
 
-def _path_of(url: str) -> str:
+def _page_path(url: str) -> str:
     """Return the path of a URL. A redirect to https or another host that keeps it leads to the same page."""
     return urlsplit(url).path.rstrip("/")

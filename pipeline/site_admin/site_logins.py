@@ -15,9 +15,11 @@ from domain.errors import SettingsError, SiteError
 from domain.login import LoginTrial
 from domain.message import Message, error_message
 from pipeline.engine import Engine
+from pipeline.logs import register_secrets
 from pipeline.settings import SITES
 from pipeline.settings_source import Sections
 from pipeline.site_admin.settings_editor import form_text
+from pipeline.site_admin.site_check import MAX_FETCH_SECONDS
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_tables import change_tables, find_table, parse_form, parse_start_url
 from search_ui.admin.site_form import LOGIN_FORM_KEYS, SecretSource, SiteLogin
@@ -68,7 +70,9 @@ class StoreLogins:
         login, secret = site.login_settings, secret or find_secret(self._folder, host)
         if problems or login is None:
             raise SiteError(host, problems)
-        crawl = replace(self._engine.settings.current().crawl, sites=Sites.parse(tables))
+        crawl = self._engine.settings.current().crawl
+        timeout = min(crawl.total_timeout, MAX_FETCH_SECONDS)
+        crawl = replace(crawl, sites=Sites.parse(tables), total_timeout=timeout)
         policy, page_url = PublicOnlyPolicy(crawl.inside_hosts), page_url and parse_start_url(page_url)
         return try_login(host, login, secret, crawl, policy, page_url)
 
@@ -90,6 +94,7 @@ class StoreLogins:
 
     def _secret_problems(self, host: str, values: Mapping[str, str], secret: str) -> dict[str, Message]:
         check_secret(secret)
+        register_secrets(secret)
         stored_url = find_table(self._sections(), host).get("login_url", "")
         return find_secret_problems(host, values, secret, self._secret_source(host), stored_url)
 

@@ -143,8 +143,8 @@ def _render_login(
     """Show the form of a login with these values, what a trial showed, and errors as in `_render_settings`."""
     status = 422 if errors or (trial and trial.problem) else 200
     choices = {"kinds": LoginKind, "readers": READERS}
-    shown = {"login": login, "values": values, "page_url": page_url, "trial": trial, "errors": errors or {}}
-    return render_page("admin_site_login.html", status, **choices, **shown)
+    context = {"login": login, "values": values, "page_url": page_url, "trial": trial, "errors": errors or {}}
+    return render_page("admin_site_login.html", status, **choices, **context)
 
 
 @blueprint.post("/<host>/login")
