@@ -62,8 +62,8 @@ class StoreLogins:
         The result has no secret, even if the site shows it.
         """
         sections = self._sections()
-        tables = change_tables(sections, {host: parse_form(values)}).get(SITES, sections[SITES])
-        site = parse_site(find_table({SITES: tables}, host))
+        new_sections: Sections = {**sections, **change_tables(sections, {host: parse_form(values)})}
+        site = parse_site(find_table(new_sections, host))
         problems = self._secret_problems(host, values, secret)
         if not site.login:
             problems["login"] = Message("Choose how the crawl signs in.")
@@ -72,7 +72,7 @@ class StoreLogins:
             raise SiteError(host, problems)
         crawl = self._engine.settings.current().crawl
         timeout = min(crawl.total_timeout, MAX_FETCH_SECONDS)
-        crawl = replace(crawl, sites=Sites.parse(tables), total_timeout=timeout)
+        crawl = replace(crawl, sites=Sites.parse(new_sections[SITES]), total_timeout=timeout)
         policy, page_url = PublicOnlyPolicy(crawl.inside_hosts), page_url and parse_start_url(page_url)
         return try_login(host, login, secret, crawl, policy, page_url)
 
