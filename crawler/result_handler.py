@@ -71,7 +71,9 @@ class ResultHandler:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return replace(visit, discovered_urls=self._select_links(entry, job_result)) if job_result.links else visit
-        if job_result.has_login_form and entry.url in self._temporary_targets:
+        is_temporary_target = entry.url in self._temporary_targets
+        self._temporary_targets.discard(entry.url)
+        if job_result.has_login_form and is_temporary_target:
             links = self._select_links(entry, job_result)
             return replace(self.visit_without_page(entry, LOGIN_OUTCOME), discovered_urls=links)
         decision = self._focused_decision(job_result)

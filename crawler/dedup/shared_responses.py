@@ -28,7 +28,7 @@ _SHORT_TEXT_BYTES = 1_000
 _MAX_LINKS_OF_NEW_PAGES, _MIN_NEW_PAGES = 3, 5
 _MAX_OWN_PAGE_SHARE = 0.1
 _MAX_SENTENCES, _MAX_VISITS, _MAX_BYTES = 100_000, 1000, 16_000_000
-_MAX_REDIRECTS = 20  # of one URL
+_MAX_REDIRECTING_URLS, _MAX_REDIRECTS = 10_000, 20  # of all hosts; of one URL
 _MAX_BLOCKED_VISITS = 3  # in a row; later the text is what the site has, such as a number that changes every day
 _Sentences = tuple[tuple[int, int], ...]  # hash and bytes of each
 _SAME_TEXT = Outcome(Reason.BLOCKED, Message("other URLs of the site have the same text"))
@@ -58,6 +58,8 @@ class SharedResponses:
             self._login_urls.add(entry.url)
         if target and visit.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL:
             self._redirect_by_url[entry.url] = entry, target
+            if len(self._redirect_by_url) > _MAX_REDIRECTING_URLS:
+                del self._redirect_by_url[next(iter(self._redirect_by_url))]
         if entry.kind in (UrlKind.SEED, UrlKind.HUB):
             return False
         if target and visit.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL:
@@ -88,6 +90,7 @@ class SharedResponses:
         """Forget the responses of a URL that is fetched again."""
         self._visits = [item for item in self._visits if item[0].entry.url_id != entry.url_id]
         self._redirect_by_url.pop(entry.url, None)
+        self._login_urls.discard(entry.url)
         for _, entries in self._redirects.values():
             entries[:] = [other for other in entries if other.url_id != entry.url_id]
 
@@ -96,8 +99,7 @@ class SharedResponses:
 
         Unless it is the end of the run, returns them only if they are too many to wait.
         """
-        count = max(len(self._visits), len(self._redirect_by_url))
-        if not is_end and count < _MAX_VISITS and self._waiting_bytes < _MAX_BYTES:
+        if not is_end and len(self._visits) < _MAX_VISITS and self._waiting_bytes < _MAX_BYTES:
             return []
         logins = {entry.url_id: entry for entry, target in self._redirect_by_url.values() if self._asks_login(target)}
         self._redirect_by_url.clear()
