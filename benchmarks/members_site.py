@@ -22,6 +22,7 @@ from domain.login import LoginKind
 
 LOOPBACK = "127.0.0.1"
 USER, SECRET = "reporter", "correct horse 电池"
+TOKEN = "token-4711.abcdefgh"  # of a header, so in ASCII
 LOCK_AFTER = 4  # failed sign-ins
 FORM_MARK = "Members: please sign in"
 SIGNED_IN_TEXT = "Signed in as reporter"
@@ -33,19 +34,16 @@ class MembersSite:
     Attributes:
         end_after: Numbers of member pages after which all sessions end.
         scripted: The form is sent by a script.
-        secret: The accepted password or token.
+        user: The name of the account.
+        secret: Its password, or the token.
     """
 
     def __init__(
-        self,
-        kind: LoginKind,
-        pages: int = 12,
-        end_after: tuple[int, ...] = (),
-        scripted: bool = False,
-        secret: str = SECRET,
+        self, kind: LoginKind, pages: int = 12, end_after: tuple[int, ...] = (), scripted: bool = False
     ) -> None:
         self.kind, self.page_count, self.end_after = kind, pages, list(end_after)
-        self.scripted, self.secret = scripted, secret
+        self.scripted, self.secret = scripted, TOKEN if kind is LoginKind.BEARER else SECRET
+        self.user = f"OFFICE\\{USER}" if kind is LoginKind.NTLM else USER
         self.failed = self.lockouts = self.sign_ins = self.ended = 0
         self.paths: Counter[str] = Counter()  # requested
         self.served: Counter[str] = Counter()  # to signed-in users
@@ -69,7 +67,7 @@ class MembersSite:
 
     def table(self, **values: Any) -> dict[str, Any]:
         """Return the table [[sites]] with the login."""
-        table: dict[str, Any] = {"urls": [self.url()], "login": self.kind.value, "login_user": USER}
+        table: dict[str, Any] = {"urls": [self.url()], "login": self.kind.value, "login_user": self.user}
         if self.kind is LoginKind.FORM:
             table["login_url"] = self.url("/login")
         if self.kind is LoginKind.CLIENT_CREDENTIALS:

@@ -138,7 +138,8 @@ class _Router:
                 target = getattr(response.redirect_forms, "request_url", "")
                 if not target:
                     set_cookies = [value for name, value in response.headers if name.lower() == "set-cookie"]
-                    headers = {"content-type": response.content_type, "set-cookie": "\n".join(set_cookies)}
+                    headers = {"content-type": response.content_type}
+                    headers |= {"set-cookie": "\n".join(set_cookies)} if set_cookies else {}
                     route.fulfill(status=response.status, headers=headers, body=response.body)
                     return
                 url, headers = target, {name: value for name, value in headers.items() if name.lower() == "accept"}

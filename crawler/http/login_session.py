@@ -17,6 +17,7 @@ import time
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -168,8 +169,10 @@ class LoginSession:
         self._secret = self._token = self._last_url = ""
         self._expires_at = float("inf")  # of the token, by the clock
         self._digest: Mapping[str, str] = {}
+        self._digest_count = 0  # requests with its nonce
         self._ntlm_scheme = "NTLM"
         self._is_signed_in = self._is_fresh = False  # fresh: no request has succeeded since the sign-in
+        self._is_proven = False  # the sign-in itself has shown that the secret is right
         self._generation = self._failures = self._fruitless = self._request_count = 0
         self.is_paused = False
         try:
@@ -177,6 +180,8 @@ class LoginSession:
             pause = state.find_pause(self.login, self._secret) if self._secret else ""
             self.is_paused = bool(pause)
             self.problem = pause if self._secret else _NO_SECRET
+            if self.login.kind is LoginKind.BEARER and not self._secret.isascii():
+                self.problem = Message("A token has only letters, digits and signs of ASCII")
         except SettingsError as error:
             self.problem = error_message(error)
 
@@ -192,17 +197,20 @@ class LoginSession:
             raise LoginError(SESSION_END_OUTCOME)
         has_ended = False
         for _ in range(MAX_LOGIN_FAILURES):
-            with self._lock:
+            with ExitStack() as stack:
+                stack.enter_context(self._lock)
                 self._begin()
                 generation, is_signed_in = self._generation, self._is_signed_in
-            response = self._send_signed_in(url, method, send) if is_signed_in else send({})
-            self.steps.append(LoginStep(method, _without_query(url), response.status))
-            if not self._shows_end(url, response, is_signed_in):
-                self._accept(url, response.status, generation, has_ended)
-                headers = [pair for pair in response.headers if pair[0].lower() not in _SECRET_HEADERS]
-                return replace(response, headers=tuple(headers))
-            has_ended = True
-            self.renew(generation, response)
+                if not self._is_fresh:  # the first request after a sign-in is alone: others may be refused too
+                    stack.close()
+                response = self._send_signed_in(url, method, send) if is_signed_in else send({})
+                self.steps.append(LoginStep(method, _without_query(url), response.status))
+                if not self._shows_end(url, response, is_signed_in):
+                    self._accept(url, response.status, generation, has_ended)
+                    headers = [pair for pair in response.headers if pair[0].lower() not in _SECRET_HEADERS]
+                    return replace(response, headers=tuple(headers))
+                has_ended = True
+                self.renew(generation, response)
         raise LoginError(_STILL_ASKS)
 
     @property
@@ -227,13 +235,16 @@ class LoginSession:
         with self._lock:
             if generation != self._generation:
                 return
+            if self.problem:  # another thread has given up
+                raise LoginError(self.problem)
             is_fresh = self._is_fresh or is_repeated
             if self._is_signed_in and (is_fresh or self.login.kind in _STATIC_KINDS):
                 self._is_signed_in &= self.login.kind is LoginKind.FORM  # the others prove the next sign-in again
                 self._is_fresh &= self._is_signed_in
                 self._fruitless += 1
                 error = LoginError(_REFUSED if self.login.kind in _STATIC_KINDS else _STILL_ASKS)
-                self._count_failure(error)
+                if not self._is_proven:
+                    self._count_failure(error)
                 if is_fresh or self.problem:
                     raise error
             if self._fruitless >= _MAX_FRUITLESS_SIGN_INS:
@@ -258,12 +269,15 @@ class LoginSession:
         self._request_count += 1
 
     def _shows_end(self, url: str, response: "HttpResponse", is_signed_in: bool) -> bool:
-        if response.status == 401 or (response.status == 403 and not is_signed_in):
+        is_form = self.login.kind is LoginKind.FORM
+        is_unproven = not is_form and (self._is_fresh or not is_signed_in)
+        if response.status == 401 or (response.status == 403 and is_unproven):
             return True
         target = response.redirect_url
-        if self.login.kind is LoginKind.FORM and isinstance(target, str):
-            return self._is_login_url(target) or bool(LOGIN_URL.search(target) and not LOGIN_URL.search(url))
-        ignores_forms = self.login.kind is not LoginKind.FORM or self._site.render  # those before scripts ran
+        if is_form and isinstance(target, str):
+            is_other_login = LOGIN_URL.search(_without_query(target)) and not LOGIN_URL.search(url)
+            return self._is_login_url(target) or bool(is_other_login)
+        ignores_forms = not is_form or self._site.render  # those before scripts ran
         return shows_login(url, response.body, response.content_type, self.login, self.form, ignores_forms)
 
     def _accept(self, url: str, status: int, generation: int, has_ended: bool) -> None:
@@ -272,7 +286,8 @@ class LoginSession:
             if status >= 500 or generation != self._generation:
                 return
             self._is_fresh = False
-            if has_ended:
+            if has_ended and status < 400:
+                self._fruitless = 0
                 self._prove()
             elif self._last_url:
                 self._state.record_next(self._last_url, has_ended=False)
@@ -293,8 +308,8 @@ class LoginSession:
                 return {"Authorization": f"Bearer {self._token or self._secret}"}
             case LoginKind.DIGEST:
                 with self._lock:
-                    self._digest = {**self._digest, "count": str(int(self._digest.get("count", "0")) + 1)}
-                    digest, count = self._digest, int(self._digest["count"])
+                    self._digest_count += 1
+                    digest, count = self._digest, self._digest_count
                 uri, cnonce = parse_url(url).request_uri, secrets.token_hex(8)
                 header = digest_header(digest, login.user, self._secret, method, uri, count, cnonce)
                 return {"Authorization": header}
@@ -318,8 +333,8 @@ class LoginSession:
                 offered = parse_challenges(response.header("www-authenticate"))
                 tokens = [item.token for item in offered if item.scheme == scheme.lower() and item.token]
                 challenge = b64decode(tokens[0]) if tokens else b""
-        except (spnego.exceptions.SpnegoError, ValueError):  # a broken challenge
-            raise LoginError(_REFUSED) from None
+        except (spnego.exceptions.SpnegoError, ValueError):  # a broken challenge: the refusal stands
+            logger.warning("the NTLM challenge of %s cannot be read", self._site.host)
         return response
 
     # -- sign in
@@ -331,13 +346,17 @@ class LoginSession:
             match self.login.kind:
                 case LoginKind.FORM:
                     self._sign_in_by_form()
+                    self._is_proven = bool(self.login.signed_in_text)
                 case LoginKind.CLIENT_CREDENTIALS:
                     self._fetch_token()
+                    self._is_proven = True
                 case _:
                     self._read_challenge(response)
         except LoginError as error:
             self._count_failure(error)
             raise
+        if self._is_proven:
+            self._prove()
         self._generation += 1
         self._is_signed_in = self._is_fresh = True
         self._request_count = 0
@@ -352,7 +371,7 @@ class LoginSession:
         if kind is LoginKind.DIGEST:
             digest = find_digest(challenges)
             is_offered = digest is not None
-            self._digest = digest or {}
+            self._digest, self._digest_count = digest or {}, 0
         if kind is LoginKind.NTLM:
             self._ntlm_scheme = "NTLM" if "ntlm" in offered else "Negotiate"
             _import_spnego()
@@ -406,8 +425,6 @@ class LoginSession:
             self.page = self._send_form()
         if problem := self._landing_problem(self.page):
             raise LoginError(problem)
-        if self.login.signed_in_text:
-            self._prove()
 
     def _send_form(self) -> HtmlPage | None:
         """Fill in and send the form. Returns the page that it leads to, None if that is no HTML."""
@@ -419,8 +436,8 @@ class LoginSession:
             url = self.login.url
             raise LoginUnavailableError("{url} has no form with a password field", url=url)
         self.form = form
-        is_safe = self._may_visit(form.action) and urlsplit(form.action).scheme == urlsplit(response.url).scheme
-        if not is_safe and not (self._may_visit(form.action) and form.action.startswith("https://")):
+        action, schemes = urlsplit(form.action), ("https", urlsplit(response.url).scheme)
+        if not self._may_visit(form.action) or action.scheme not in schemes:
             raise LoginError("The form would send the password to {url}", url=_without_query(form.action))
         if form.method != "post":
             raise LoginError(Message("The form would send the password as a part of the URL"))
@@ -477,7 +494,8 @@ class LoginSession:
     def _may_visit(self, url: str) -> bool:
         """True if a request of the sign-in may go to a URL: on the domain of the site or on that of the login page."""
         domains = [site_domain(host_of(self.login.url)), site_domain(self._site.host.removeprefix("*."))]
-        is_encrypted = url.startswith("https://") or not self.login.url.startswith("https://")
+        known_urls = (self.login.url, *self._site.urls)
+        is_encrypted = url.startswith("https://") or any(known.startswith("http://") for known in known_urls)
         return is_encrypted and site_domain(host_of(url)) in domains
 
     def _is_login_url(self, url: str) -> bool:
@@ -487,7 +505,7 @@ class LoginSession:
 
     def _prove(self) -> None:
         """Forget the failures: the secret is right."""
-        self._failures = self._fruitless = 0
+        self._failures = 0
         self._state.save_failure("")
 
     def _count_failure(self, error: LoginError) -> None:
@@ -502,7 +520,7 @@ class LoginSession:
 
 def is_downgrade(site: Site, url: str) -> bool:
     """True if a URL is not encrypted, and the login of its site is."""
-    known = site.login_url or next(iter(site.urls), "")
+    known = next(iter(site.urls), site.login_url)
     return known.startswith("https://") and not url.startswith("https://")
 
 
