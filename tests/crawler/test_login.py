@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,12 +12,14 @@ import pytest
 
 from benchmarks.members_site import FORM_MARK, SECRET, SIGNED_IN_TEXT, USER, MembersSite, ntlm_accounts
 from crawler.crawl import crawl
+from crawler.http import login_session
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.login import try_login
 from crawler.http.login_secrets import save_secret
 from crawler.http.login_state import STATE_FILE, clear_login_failure, login_failures
 from crawler.settings import CrawlSettings
+from domain.errors import PlumblineError
 from domain.login import Login, LoginKind
 from domain.outcome import Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
@@ -64,6 +67,8 @@ def test_a_site_is_crawled_completely_although_its_sessions_end_twice(tmp_path: 
         run(table, members_settings(site, tmp_path))
         assert {page.url for page in table.pages.values()} == {site.url(path) for path in site.article_paths}
         assert (site.ended, site.lockouts, site.paths["/user/logout"], site.paths["/leave"]) == (2, 0, 0, 0)
+        if kind in (LoginKind.FORM, LoginKind.CLIENT_CREDENTIALS):
+            assert site.sign_ins == 3  # one thread signs in, the others wait
     assert FORM_MARK not in stored(table)
     assert "set-cookie" not in stored(table).lower()
     assert site.secret not in stored(table) and site.secret not in (tmp_path / "seen").read_bytes().decode("latin-1")
@@ -77,7 +82,7 @@ def test_a_wrong_secret_is_sent_at_most_three_times_until_it_is_changed(tmp_path
         made = members_settings(
             site, tmp_path, "wrong horse", urls=[site.url(path) for path in ("/", "/a/1", "/a/2", "/a/3", "/a/4")]
         )
-        with pytest.raises(Exception, match="could be fetched"):
+        with pytest.raises(PlumblineError, match="could be fetched"):
             run(table, made)
         assert 1 <= site.failed <= 3 and site.lockouts == 0 and not table.pages
         assert {visit.outcome.reason for visit in table.visits} == {Reason.NEEDS_LOGIN}
@@ -92,6 +97,46 @@ def test_a_wrong_secret_is_sent_at_most_three_times_until_it_is_changed(tmp_path
         run(table, members_settings(site, tmp_path))
         assert len(table.pages) == len(site.article_paths)
     assert not login_failures(tmp_path)
+
+
+def test_without_a_secret_no_request_is_sent(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path)
+        save_secret(tmp_path, site.host, "")
+        with pytest.raises(PlumblineError, match="could be fetched"):
+            run(table, made)
+        assert not +site.paths - Counter({"/robots.txt": 1})
+    assert [visit.outcome.reason for visit in table.visits] == [Reason.NEEDS_LOGIN]
+
+
+def test_a_session_has_a_budget_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login_session, "_MAX_REQUESTS_PER_SESSION", 5)
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        run(table, members_settings(site, tmp_path))
+        assert len(table.pages) == len(site.article_paths)
+        assert site.sign_ins >= len(site.article_paths) // 5
+
+
+@pytest.mark.parametrize(
+    ("urls", "login_url", "url", "is_sent"),
+    [
+        (("https://a.test/",), "", "https://a.test/x", True),
+        (("https://a.test/",), "", "http://a.test/x", False),
+        ((), "https://sso.test/in", "http://a.test/x", False),
+        (("http://a.test/",), "https://sso.test/in", "http://a.test/x", True),
+        (("https://a.test/",), "", "https://b.test/x", False),
+        (("https://a.test/",), "", "https://www.a.test/x", True),
+        (("https://a.test/",), "", "https://a.test/robots.txt", False),
+    ],
+)
+def test_which_urls_are_requested_with_the_login(
+    tmp_path: Path, urls: tuple[str, ...], login_url: str, url: str, is_sent: bool
+) -> None:
+    table = {"host": "a.test", "urls": list(urls), "login": "form" if login_url else "basic", "login_url": login_url}
+    with closing(Fetcher(settings(tables=[table], folder=tmp_path), PublicOnlyPolicy())) as fetcher:
+        assert (fetcher.logins.find(url) is not None) is is_sent
 
 
 def test_a_failure_can_be_cleared(tmp_path: Path) -> None:

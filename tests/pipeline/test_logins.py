@@ -101,7 +101,7 @@ def test_the_login_of_a_host() -> None:
         "b.test": None,
         "y.c.test": "*.c.test",
         "x.c.test": "x.c.test",
-        "c.test": None,
+        "c.test": "*.c.test",
     }
 
 
