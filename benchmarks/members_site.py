@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from crawler.http.http_auth import digest_header, parse_challenges
+from crawler.http.http_auth import parse_challenges
 from domain.login import LoginKind
 
 LOOPBACK = "127.0.0.1"
 USER, SECRET = "reporter", "correct horse 电池"
+TOKEN = "token-4711.abcdefgh"  # of a header, so in ASCII
 LOCK_AFTER = 4  # failed sign-ins
 FORM_MARK = "Members: please sign in"
 SIGNED_IN_TEXT = "Signed in as reporter"
@@ -33,19 +34,16 @@ class MembersSite:
     Attributes:
         end_after: Numbers of member pages after which all sessions end.
         scripted: The form is sent by a script.
-        secret: The accepted password or token.
+        user: The name of the account.
+        secret: Its password, or the token.
     """
 
     def __init__(
-        self,
-        kind: LoginKind,
-        pages: int = 12,
-        end_after: tuple[int, ...] = (),
-        scripted: bool = False,
-        secret: str = SECRET,
+        self, kind: LoginKind, pages: int = 12, end_after: tuple[int, ...] = (), scripted: bool = False
     ) -> None:
         self.kind, self.page_count, self.end_after = kind, pages, list(end_after)
-        self.scripted, self.secret = scripted, secret
+        self.scripted, self.secret = scripted, TOKEN if kind is LoginKind.BEARER else SECRET
+        self.user = f"OFFICE\\{USER}" if kind is LoginKind.NTLM else USER
         self.failed = self.lockouts = self.sign_ins = self.ended = 0
         self.paths: Counter[str] = Counter()  # requested
         self.served: Counter[str] = Counter()  # to signed-in users
@@ -69,7 +67,7 @@ class MembersSite:
 
     def table(self, **values: Any) -> dict[str, Any]:
         """Return the table [[sites]] with the login."""
-        table: dict[str, Any] = {"urls": [self.url()], "login": self.kind.value, "login_user": USER}
+        table: dict[str, Any] = {"urls": [self.url()], "login": self.kind.value, "login_user": self.user}
         if self.kind is LoginKind.FORM:
             table["login_url"] = self.url("/login")
         if self.kind is LoginKind.CLIENT_CREDENTIALS:
@@ -261,10 +259,9 @@ def _handler(site: MembersSite) -> type[BaseHTTPRequestHandler]:
             values = challenges[0].parameters
             if values.get("nonce") not in site.valid:
                 return False
-            challenge = {"realm": "members", "nonce": values["nonce"], "qop": "auth", "algorithm": values["algorithm"]}
-            count, uri = int(values["nc"], 16), values["uri"]
-            expected = digest_header(challenge, USER, site.secret, self.command, uri, count, values["cnonce"])
-            right = parse_challenges(expected)[0].parameters["response"]
+            sign = lambda *parts: hashlib.sha256(":".join(parts).encode()).hexdigest()  # noqa: E731
+            uri, a1 = values["uri"], sign(USER, "members", site.secret)
+            right = sign(a1, values["nonce"], values["nc"], values["cnonce"], "auth", sign(self.command, uri))
             is_right = values["response"] == right and uri == self.path and values["username"] == USER
             return site.check(is_right)
 

@@ -32,7 +32,8 @@ from crawler.http.document_types import (
 )
 from crawler.http.ip_policy import IpPolicy, PrivateAddressError
 from crawler.http.login_secrets import find_secret
-from crawler.http.login_session import LoginError, Logins, LoginUnavailableError
+from crawler.http.login_session import LoginError, Logins, LoginSession, LoginUnavailableError
+from crawler.http.login_state import LoginState
 from crawler.http.run_cookies import RunCookies
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
@@ -206,13 +207,17 @@ class Fetcher:
         self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._sites = settings.sites
         self._cookies = RunCookies()
+        find_a_secret = find_login_secret or partial(find_secret, settings.folder)
         self.logins = Logins(
             settings.sites,
-            find_login_secret or partial(find_secret, settings.folder),
-            settings.data_dir,
-            self._cookies,
-            ip_policy,
-            self._send_login,
+            lambda site: LoginSession(
+                site,
+                find_a_secret,
+                LoginState(settings.data_dir, site.host),
+                self._cookies,
+                ip_policy,
+                self._send_login,
+            ),
         )
         self._connect_seconds = settings.connect_timeout
         self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)

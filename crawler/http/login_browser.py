@@ -5,8 +5,8 @@ downloads are rejected. Needs the extra `render`.
 """
 
 import re
-import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,29 +41,12 @@ def sign_in_with_browser(
 
     Raises PlumblineError if the page does not work as expected or the extra is missing, and the errors of `send`.
     """
-    results: list[HtmlPage | None] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(_sign_in(login, secret, send, cookies, may_visit))
-        except BaseException as error:  # noqa: BLE001 (raised below, in the calling thread)
-            errors.append(error)
-
-    # A thread of its own, because the calling one may be that of the renderer's browser.
-    thread = threading.Thread(target=run, name="login-browser")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    with ThreadPoolExecutor(1, "login-browser") as executor:  # the calling thread may be that of the renderer's browser
+        return executor.submit(_sign_in, login, secret, _Router(send, may_visit), cookies).result()
 
 
-def _sign_in(
-    login: Login, secret: str, send: SendRequest, cookies: RunCookies, may_visit: Callable[[str], bool]
-) -> HtmlPage | None:
+def _sign_in(login: Login, secret: str, router: "_Router", cookies: RunCookies) -> HtmlPage | None:
     api = import_playwright()
-    router = _Router(send, may_visit)
     with api.sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         try:
@@ -138,7 +121,8 @@ class _Router:
                 target = getattr(response.redirect_forms, "request_url", "")
                 if not target:
                     set_cookies = [value for name, value in response.headers if name.lower() == "set-cookie"]
-                    headers = {"content-type": response.content_type, "set-cookie": "\n".join(set_cookies)}
+                    headers = {"content-type": response.content_type}
+                    headers |= {"set-cookie": "\n".join(set_cookies)} if set_cookies else {}
                     route.fulfill(status=response.status, headers=headers, body=response.body)
                     return
                 url, headers = target, {name: value for name, value in headers.items() if name.lower() == "accept"}

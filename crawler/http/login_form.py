@@ -1,7 +1,7 @@
 """Forms with a password field: find one on a page, fill it in, and recognize it in place of a page. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -19,6 +19,7 @@ _VISIBLE_TEXT = (
     "//text()[not(ancestor::script or ancestor::style or ancestor::noscript or ancestor::template or ancestor::head)]"
 )
 _USER_TYPES = ("", "text", "email", "tel")
+_BUTTON_TYPES = ("submit", "image", "reset", "file", "button")
 _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain")
 
 
@@ -80,7 +81,7 @@ class HtmlPage:
         return LoginForm(
             urljoin(page_url, str(form.get("action") or self.url).strip()),
             str(form.get("method") or "get").lower(),
-            (*((str(name), str(value)) for name, value in form.form_values()), *buttons[:1]),
+            (*_iter_values(form), *buttons[:1]),
             texts[-1] if texts else "",
             str(inputs[position][0].get("name")),
             self.encoding,
@@ -95,6 +96,17 @@ class HtmlPage:
         """True if the page has a text, whatever the elements and white space in it."""
         content = "".join("".join(map(str, self.root.itertext())).split())
         return "".join(text.split()) in content
+
+
+def _iter_values(form: html.FormElement) -> Iterator[tuple[str, str]]:
+    """Yield the fields that a browser sends, without buttons; unlike `form_values`, also the empty ones."""
+    for item in form.iter("input", "select", "textarea"):
+        name, kind = str(item.get("name") or ""), str(item.get("type") or "").lower()
+        is_off = kind in ("checkbox", "radio") and item.get("checked") is None
+        if not name or item.get("disabled") is not None or is_off or kind in _BUTTON_TYPES:
+            continue
+        values = item.value if item.tag == "select" and item.multiple else [item.value]
+        yield from ((name, str(value or ("on" if kind == "checkbox" else ""))) for value in values)
 
 
 def parse_html_page(url: str, body: bytes, content_type: str) -> HtmlPage | None:

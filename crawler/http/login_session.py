@@ -11,22 +11,19 @@ without a proof of success between them end the requests to the site. A refused 
 
 import json
 import logging
-import secrets
 import threading
 import time
 from base64 import b64decode, b64encode
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from urllib3.util.url import parse_url
-
 from crawler.http.connections import ConnectionPool
-from crawler.http.http_auth import basic_header, digest_header, find_digest, parse_challenges
+from crawler.http.http_auth import Challenge, digest_header, parse_challenges
 from crawler.http.ip_policy import IpPolicy
 from crawler.http.login_form import PASSWORD, HtmlPage, LoginForm, field_values, fill_in, parse_html_page, shows_login
 from crawler.http.login_state import LoginState
@@ -55,7 +52,7 @@ _KEPT_REDIRECTS = (307, 308)  # the method stays
 _STATIC_KINDS = (LoginKind.BASIC, LoginKind.BEARER, LoginKind.NTLM)  # a refusal shows that the secret is wrong
 _SECRET_HEADERS = ("set-cookie", "authentication-info", "www-authenticate")
 _STILL_ASKS = Message("The site asks for a login again after the sign-in")
-_NO_SECRET = Message("There is no password or token: set one in the login of the site")
+_NO_SECRET = Message("There is no usable password or token: set one in the login of the site")
 _REFUSED = Message("The site refuses the user name or the secret")
 SESSION_END_OUTCOME = Message("The URL is that of the login, or ends the session")
 
@@ -75,46 +72,33 @@ class LoginUnavailableError(LoginError):
 LoginRequest = Callable[[str, str, Mapping[str, str], bytes | None], "HttpResponse"]
 """Sends a request of a sign-in (method, URL, headers, body), and follows no redirect. Raises LoginUnavailableError."""
 Send = Callable[[Mapping[str, str]], "HttpResponse"]
+"""Sends the request for a page with more headers."""
 
 
 class Logins:
-    """The sessions of a run, one for each record with a login. Thread-safe.
+    """The sessions of a run, one for each record with a login. Thread-safe."""
 
-    Args:
-        find_secret: Returns the secret of a record by its host.
-        data_dir: Where `login_state.py` saves failures; None: nowhere.
-    """
-
-    def __init__(
-        self,
-        sites: Sites,
-        find_secret: Callable[[str], str],
-        data_dir: Path | None,
-        cookies: RunCookies,
-        ip_policy: IpPolicy,
-        send: LoginRequest,
-    ) -> None:
-        self._sites, self._find_secret, self._data_dir = sites, find_secret, data_dir
-        self._cookies, self._ip_policy, self._send = cookies, ip_policy, send
+    def __init__(self, sites: Sites, open_session: "Callable[[Site], LoginSession]") -> None:
+        self._sites, self._open_session = sites, open_session
         self._sessions: dict[str, LoginSession] = {}
         self._lock = threading.Lock()
 
     def find(self, url: str) -> "LoginSession | None":
         """Return the session for a URL; None if its site has no login, and for robots.txt and unencrypted URLs."""
         site = self._sites.login_site(host_of(url))
-        if site is None or is_downgrade(site, url) or urlsplit(url).path == "/robots.txt":
+        if site is None or _is_downgrade(site, url) or urlsplit(url).path == "/robots.txt":
             return None
         return self._session(site)
 
     def may_send_cookies(self, url: str) -> bool:
         """False for an unencrypted URL of a site with an encrypted login."""
         site = self._sites.login_site(host_of(url))
-        return site is None or not is_downgrade(site, url)
+        return site is None or not _is_downgrade(site, url)
 
     def paused_hosts(self) -> list[str]:
         """Return the single hosts that are paused since an earlier run."""
-        hosts = [site.host for site in self._sites.records if site.login and self._session(site).is_paused]
-        return [host for host in hosts if not host.startswith("*.")]  # those get no request either, see `fetch`
+        sites = [site for site in self._sites.records if site.login and not site.host.startswith("*.")]
+        return [site.host for site in sites if self._session(site).is_paused]
 
     def close(self) -> None:
         """Close the connections of the sessions."""
@@ -124,23 +108,25 @@ class Logins:
 
     def _session(self, site: Site) -> "LoginSession":
         with self._lock:
-            session = self._sessions.get(site.host)
-            if session is None:
-                session = LoginSession(
-                    site, self._find_secret, LoginState(self._data_dir, site.host), self._cookies, self._send
-                )
-                if session.login.kind is LoginKind.NTLM:  # it authenticates the connection
-                    session.connections = ConnectionPool(self._ip_policy, 1)
-                self._sessions[site.host] = session
-            return session
+            if site.host not in self._sessions:
+                self._sessions[site.host] = self._open_session(site)
+            return self._sessions[site.host]
 
 
 class LoginSession:
     """The login of one record in one run. Thread-safe; one thread signs in, and the others wait for it.
 
+    Args:
+        site: A record with a login.
+        find_secret: Returns its secret by its host. A SettingsError becomes the `problem`.
+        state: What earlier runs know of the login.
+        cookies: Those of the run.
+        send: Sends the requests of a sign-in.
+
     Attributes:
         problem: Why no more requests are sent; "" while they are.
         is_paused: True if that is since an earlier run.
+        generation: Number of sign-ins so far.
         form: The form of the last sign-in; None if there was none.
         page: The page that the sign-in led to; None if there was none.
         steps: The last requests.
@@ -153,34 +139,35 @@ class LoginSession:
         find_secret: Callable[[str], str],
         state: LoginState,
         cookies: RunCookies,
+        ip_policy: IpPolicy,
         send: LoginRequest,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if site.login_settings is None:
             raise ValueError("the site has no login")
         self.login, self._site, self._state = site.login_settings, site, state
-        self._cookies, self._send, self._clock = cookies, send, clock
+        self._cookies, self._send = cookies, send
         self.form: LoginForm | None = None
         self.page: HtmlPage | None = None
         self.steps: deque[LoginStep] = deque(maxlen=_MAX_STEPS)
-        self.connections: ConnectionPool | None = None
+        is_ntlm = self.login.kind is LoginKind.NTLM  # it authenticates the connection
+        self.connections = ConnectionPool(ip_policy, 1) if is_ntlm else None
         self._lock, self._connection_lock = threading.RLock(), threading.Lock()
         self._secret = self._token = self._last_url = ""
-        self._expires_at = float("inf")  # of the token, by the clock
-        self._digest: Mapping[str, str] = {}
-        self._ntlm_scheme = "NTLM"
+        self._expires_at = float("inf")  # of the token, in monotonic seconds
+        self._challenges: Sequence[Challenge] = ()
+        self._challenge_uses = 0  # requests with its nonce
         self._is_signed_in = self._is_fresh = False  # fresh: no request has succeeded since the sign-in
-        self._generation = self._failures = self._fruitless = self._request_count = 0
-        self.is_paused = False
+        self._is_proven = False  # the sign-in itself has shown that the secret is right
+        self.generation = self._failures = self._fruitless = self._request_count = 0
+        self.problem, self.is_paused = "", False
         try:
             self._secret = find_secret(site.host)
-            pause = state.find_pause(self.login, self._secret) if self._secret else ""
-            self.is_paused = bool(pause)
-            self.problem = pause if self._secret else _NO_SECRET
         except SettingsError as error:
             self.problem = error_message(error)
-
-    # -- requests
+        if not self._secret or (self.login.kind is LoginKind.BEARER and not self._secret.isascii()):
+            self.problem = self.problem or _NO_SECRET
+        elif pause := state.find_pause(self.login, self._secret):
+            self.problem, self.is_paused = pause, True
 
     def fetch(self, url: str, method: str, send: Send) -> "HttpResponse":
         """Send a request as the signed-in user.
@@ -192,23 +179,21 @@ class LoginSession:
             raise LoginError(SESSION_END_OUTCOME)
         has_ended = False
         for _ in range(MAX_LOGIN_FAILURES):
-            with self._lock:
+            with ExitStack() as stack:
+                stack.enter_context(self._lock)
                 self._begin()
-                generation, is_signed_in = self._generation, self._is_signed_in
-            response = self._send_signed_in(url, method, send) if is_signed_in else send({})
-            self.steps.append(LoginStep(method, _without_query(url), response.status))
-            if not self._shows_end(url, response, is_signed_in):
-                self._accept(url, response.status, generation, has_ended)
-                headers = [pair for pair in response.headers if pair[0].lower() not in _SECRET_HEADERS]
-                return replace(response, headers=tuple(headers))
-            has_ended = True
-            self.renew(generation, response)
+                generation, is_signed_in = self.generation, self._is_signed_in
+                if not self._is_fresh:  # the first request after a sign-in is alone: others may be refused too
+                    stack.close()
+                response = self._send_signed_in(url, method, send) if is_signed_in else send({})
+                self.steps.append(LoginStep(method, _without_query(url), response.status))
+                if not self._shows_end(url, response, is_signed_in):
+                    self._accept(url, response.status, generation, has_ended)
+                    headers = [pair for pair in response.headers if pair[0].lower() not in _SECRET_HEADERS]
+                    return replace(response, headers=tuple(headers))
+                has_ended = True
+                self.renew(generation, response)
         raise LoginError(_STILL_ASKS)
-
-    @property
-    def generation(self) -> int:
-        """Number of sign-ins so far."""
-        return self._generation
 
     def is_excluded(self, url: str) -> bool:
         """True for a URL that is never requested: that of the login, and those that end the session."""
@@ -225,15 +210,18 @@ class LoginSession:
         Raises LoginError if the site refuses the login, or asks for it directly after a sign-in.
         """
         with self._lock:
-            if generation != self._generation:
+            if generation != self.generation:
                 return
+            if self.problem:  # another thread has given up
+                raise LoginError(self.problem)
             is_fresh = self._is_fresh or is_repeated
             if self._is_signed_in and (is_fresh or self.login.kind in _STATIC_KINDS):
                 self._is_signed_in &= self.login.kind is LoginKind.FORM  # the others prove the next sign-in again
                 self._is_fresh &= self._is_signed_in
                 self._fruitless += 1
                 error = LoginError(_REFUSED if self.login.kind in _STATIC_KINDS else _STILL_ASKS)
-                self._count_failure(error)
+                if not self._is_proven:
+                    self._count_failure(error)
                 if is_fresh or self.problem:
                     raise error
             if self._fruitless >= _MAX_FRUITLESS_SIGN_INS:
@@ -252,27 +240,31 @@ class LoginSession:
             raise LoginError(self.problem)
         is_form = self.login.kind is LoginKind.FORM
         if (is_form and (not self._is_signed_in or self._request_count >= _MAX_REQUESTS_PER_SESSION)) or (
-            self._is_signed_in and self._clock() >= self._expires_at
+            self._is_signed_in and time.monotonic() >= self._expires_at
         ):
             self._sign_in(None)
         self._request_count += 1
 
     def _shows_end(self, url: str, response: "HttpResponse", is_signed_in: bool) -> bool:
-        if response.status == 401 or (response.status == 403 and not is_signed_in):
+        is_form = self.login.kind is LoginKind.FORM
+        is_unproven = not is_form and (self._is_fresh or not is_signed_in)
+        if response.status == 401 or (response.status == 403 and is_unproven):
             return True
         target = response.redirect_url
-        if self.login.kind is LoginKind.FORM and isinstance(target, str):
-            return self._is_login_url(target) or bool(LOGIN_URL.search(target) and not LOGIN_URL.search(url))
-        ignores_forms = self.login.kind is not LoginKind.FORM or self._site.render  # those before scripts ran
+        if is_form and isinstance(target, str):
+            is_other_login = LOGIN_URL.search(_without_query(target)) and not LOGIN_URL.search(url)
+            return self._is_login_url(target) or bool(is_other_login)
+        ignores_forms = not is_form or self._site.render  # those before scripts ran
         return shows_login(url, response.body, response.content_type, self.login, self.form, ignores_forms)
 
     def _accept(self, url: str, status: int, generation: int, has_ended: bool) -> None:
         """Count a response as one to a signed-in user; it proves the sign-in if the one before it was refused."""
         with self._lock:
-            if status >= 500 or generation != self._generation:
+            if status >= 500 or generation != self.generation:
                 return
             self._is_fresh = False
-            if has_ended:
+            if has_ended and status < 400:
+                self._fruitless = 0
                 self._prove()
             elif self._last_url:
                 self._state.record_next(self._last_url, has_ended=False)
@@ -288,16 +280,14 @@ class LoginSession:
         login = self.login
         match login.kind:
             case LoginKind.BASIC:
-                return {"Authorization": basic_header(login.user, self._secret)}
+                return {"Authorization": _basic_header(login.user, self._secret)}
             case LoginKind.BEARER | LoginKind.CLIENT_CREDENTIALS:
                 return {"Authorization": f"Bearer {self._token or self._secret}"}
             case LoginKind.DIGEST:
                 with self._lock:
-                    self._digest = {**self._digest, "count": str(int(self._digest.get("count", "0")) + 1)}
-                    digest, count = self._digest, int(self._digest["count"])
-                uri, cnonce = parse_url(url).request_uri, secrets.token_hex(8)
-                header = digest_header(digest, login.user, self._secret, method, uri, count, cnonce)
-                return {"Authorization": header}
+                    self._challenge_uses += 1
+                    challenges, count = self._challenges, self._challenge_uses
+                return {"Authorization": digest_header(challenges, login.user, self._secret, method, url, count) or ""}
             case _:
                 return {}
 
@@ -306,7 +296,9 @@ class LoginSession:
         response = send({})
         if response.status != 401:
             return response
-        spnego, scheme, login = _import_spnego(), self._ntlm_scheme, self.login
+        spnego, login = _import_spnego(), self.login
+        schemes = [challenge.scheme for challenge in self._challenges]
+        scheme = "NTLM" if "ntlm" in schemes else "Negotiate"
         context = spnego.client(
             login.user, self._secret, hostname=host_of(response.url), service="http", protocol="ntlm"
         )
@@ -318,8 +310,8 @@ class LoginSession:
                 offered = parse_challenges(response.header("www-authenticate"))
                 tokens = [item.token for item in offered if item.scheme == scheme.lower() and item.token]
                 challenge = b64decode(tokens[0]) if tokens else b""
-        except (spnego.exceptions.SpnegoError, ValueError):  # a broken challenge
-            raise LoginError(_REFUSED) from None
+        except (spnego.exceptions.SpnegoError, ValueError):  # a broken challenge: the refusal stands
+            logger.warning("the NTLM challenge of %s cannot be read", self._site.host)
         return response
 
     # -- sign in
@@ -331,30 +323,31 @@ class LoginSession:
             match self.login.kind:
                 case LoginKind.FORM:
                     self._sign_in_by_form()
+                    self._is_proven = bool(self.login.signed_in_text)
                 case LoginKind.CLIENT_CREDENTIALS:
                     self._fetch_token()
+                    self._is_proven = True
                 case _:
                     self._read_challenge(response)
         except LoginError as error:
             self._count_failure(error)
             raise
-        self._generation += 1
+        if self._is_proven:
+            self._prove()
+        self.generation += 1
         self._is_signed_in = self._is_fresh = True
         self._request_count = 0
         logger.info("signed in to %s", self._site.host)
 
     def _read_challenge(self, response: "HttpResponse | None") -> None:
         """Check that the site offers the kind of login, so that no secret is sent in another one."""
-        challenges = parse_challenges(response.header("www-authenticate")) if response is not None else ()
-        offered = [challenge.scheme for challenge in challenges]
-        kind = self.login.kind
+        self._challenges = parse_challenges(response.header("www-authenticate")) if response is not None else ()
+        self._challenge_uses, kind = 0, self.login.kind
+        offered = [challenge.scheme for challenge in self._challenges]
         is_offered = kind.value in offered or not offered or (kind is LoginKind.NTLM and "negotiate" in offered)
         if kind is LoginKind.DIGEST:
-            digest = find_digest(challenges)
-            is_offered = digest is not None
-            self._digest = digest or {}
+            is_offered = digest_header(self._challenges, "", "", "GET", self.login.url, 1) is not None
         if kind is LoginKind.NTLM:
-            self._ntlm_scheme = "NTLM" if "ntlm" in offered else "Negotiate"
             _import_spnego()
         if not is_offered:
             names = tuple(offered) or (Message("none"),)
@@ -368,7 +361,7 @@ class LoginSession:
         fields = {"grant_type": "client_credentials", **field_values(login, login.user, self._secret)}
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
         if not any(text.endswith(f"={PASSWORD}") for text in login.fields):
-            headers["Authorization"] = basic_header(login.user, self._secret)
+            headers["Authorization"] = _basic_header(login.user, self._secret)
         response = self._request("POST", login.url, headers, urlencode(fields).encode())
         try:
             answer = json.loads(response.body)
@@ -382,7 +375,7 @@ class LoginSession:
                 seconds = max(float(seconds) - _TOKEN_MARGIN_SECONDS, _SHORTEST_TOKEN_SECONDS)
             else:
                 seconds = float("inf")
-            self._expires_at = self._clock() + seconds
+            self._expires_at = time.monotonic() + seconds
             return
         code = str(answer.get("error", ""))[:60]
         error = LoginError if response.status in (400, 401, 403) else LoginUnavailableError
@@ -406,8 +399,6 @@ class LoginSession:
             self.page = self._send_form()
         if problem := self._landing_problem(self.page):
             raise LoginError(problem)
-        if self.login.signed_in_text:
-            self._prove()
 
     def _send_form(self) -> HtmlPage | None:
         """Fill in and send the form. Returns the page that it leads to, None if that is no HTML."""
@@ -419,8 +410,8 @@ class LoginSession:
             url = self.login.url
             raise LoginUnavailableError("{url} has no form with a password field", url=url)
         self.form = form
-        is_safe = self._may_visit(form.action) and urlsplit(form.action).scheme == urlsplit(response.url).scheme
-        if not is_safe and not (self._may_visit(form.action) and form.action.startswith("https://")):
+        action, schemes = urlsplit(form.action), ("https", urlsplit(response.url).scheme)
+        if not self._may_visit(form.action) or action.scheme not in schemes:
             raise LoginError("The form would send the password to {url}", url=_without_query(form.action))
         if form.method != "post":
             raise LoginError(Message("The form would send the password as a part of the URL"))
@@ -477,7 +468,8 @@ class LoginSession:
     def _may_visit(self, url: str) -> bool:
         """True if a request of the sign-in may go to a URL: on the domain of the site or on that of the login page."""
         domains = [site_domain(host_of(self.login.url)), site_domain(self._site.host.removeprefix("*."))]
-        is_encrypted = url.startswith("https://") or not self.login.url.startswith("https://")
+        known_urls = (self.login.url, *self._site.urls)
+        is_encrypted = url.startswith("https://") or any(known.startswith("http://") for known in known_urls)
         return is_encrypted and site_domain(host_of(url)) in domains
 
     def _is_login_url(self, url: str) -> bool:
@@ -487,7 +479,7 @@ class LoginSession:
 
     def _prove(self) -> None:
         """Forget the failures: the secret is right."""
-        self._failures = self._fruitless = 0
+        self._failures = 0
         self._state.save_failure("")
 
     def _count_failure(self, error: LoginError) -> None:
@@ -500,9 +492,12 @@ class LoginSession:
             self._state.save_failure(message, self.login if error.is_refusal else None, self._secret)
 
 
-def is_downgrade(site: Site, url: str) -> bool:
-    """True if a URL is not encrypted, and the login of its site is."""
-    known = site.login_url or next(iter(site.urls), "")
+def _basic_header(user: str, secret: str) -> str:
+    return f"Basic {b64encode(f'{user}:{secret}'.encode()).decode()}"
+
+
+def _is_downgrade(site: Site, url: str) -> bool:
+    known = next(iter(site.urls), site.login_url)
     return known.startswith("https://") and not url.startswith("https://")
 
 

@@ -38,17 +38,17 @@ class LoginState:
     def find_pause(self, login: Login, secret: str) -> str:
         """Return why the site is paused, or "". Forgets a failure of another login or secret."""
         entry = self._entry()
-        if entry.get("problem") and not (entry.get("login") and _is_hash_of(entry["login"], login, secret)):
-            self.save_failure("")
-            return ""
-        return parse_message(str(entry.get("problem", "")))
+        if entry.get("problem") and _matches(str(entry.get("login")), login, secret):
+            return parse_message(str(entry["problem"]))
+        self.save_failure("")
+        return ""
 
     def save_failure(self, problem: str, login: Login | None = None, secret: str = "") -> None:
         """Save why a login failed; "" forgets it. With `login`, its site is paused."""
-        from argon2 import PasswordHasher  # late, because few runs need it
-
         if problem or self._entry().get("problem"):
-            pause = PasswordHasher().hash(_hashed_text(login, secret)) if login else ""
+            from argon2 import PasswordHasher  # late, because few runs need it
+
+            pause = PasswordHasher().hash(f"{login!r}{secret}") if login else ""
             self._save({"problem": serialize_message(problem), "login": pause})
 
     def ends_session(self, url: str) -> bool:
@@ -72,15 +72,11 @@ class LoginState:
             write_state(self._path, {**read_state(self._path), self._host: {**self._entry(), **changes}})
 
 
-def _hashed_text(login: Login, secret: str) -> str:
-    return f"{login!r}\n{secret}"
-
-
-def _is_hash_of(text: str, login: Login, secret: str) -> bool:
+def _matches(pause: str, login: Login, secret: str) -> bool:
     from argon2 import PasswordHasher
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
-        return PasswordHasher().verify(text, _hashed_text(login, secret))
+        return PasswordHasher().verify(pause, f"{login!r}{secret}")
     except (InvalidHashError, VerificationError):
         return False

@@ -1,6 +1,8 @@
 """Logins of sites on real servers: sign in, renew ended sessions, stop after refusals, and tell nobody the secret."""
 
 import json
+import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,12 +12,14 @@ import pytest
 
 from benchmarks.members_site import FORM_MARK, SECRET, SIGNED_IN_TEXT, USER, MembersSite, ntlm_accounts
 from crawler.crawl import crawl
+from crawler.http import login_session
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.login import try_login
 from crawler.http.login_secrets import save_secret
 from crawler.http.login_state import STATE_FILE, clear_login_failure, login_failures
 from crawler.settings import CrawlSettings
+from domain.errors import PlumblineError
 from domain.login import Login, LoginKind
 from domain.outcome import Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
@@ -38,9 +42,10 @@ def form(action: str) -> str:
     )
 
 
-def members_settings(site: MembersSite | Site, folder: Path, secret: str = SECRET, **values: Any) -> CrawlSettings:
-    table = site.table(**values) if isinstance(site, MembersSite) else {"urls": [site.url()], **values}
-    save_secret(folder, site.host, secret)
+def members_settings(site: MembersSite | Site, folder: Path, secret: str = "", **values: Any) -> CrawlSettings:
+    is_member_site = isinstance(site, MembersSite)
+    table = site.table(**values) if is_member_site else {"urls": [site.url()], **values}
+    save_secret(folder, site.host, secret or (site.secret if is_member_site else SECRET))
     tables = [{"host": site.host, **table}]
     return settings(tables=tables, folder=folder, data_dir=folder, inside_hosts=("127.0.0.1",), **REPEATED)
 
@@ -62,9 +67,11 @@ def test_a_site_is_crawled_completely_although_its_sessions_end_twice(tmp_path: 
         run(table, members_settings(site, tmp_path))
         assert {page.url for page in table.pages.values()} == {site.url(path) for path in site.article_paths}
         assert (site.ended, site.lockouts, site.paths["/user/logout"], site.paths["/leave"]) == (2, 0, 0, 0)
+        if kind in (LoginKind.FORM, LoginKind.CLIENT_CREDENTIALS):
+            assert site.sign_ins == 3  # one thread signs in, the others wait
     assert FORM_MARK not in stored(table)
     assert "set-cookie" not in stored(table).lower()
-    assert SECRET not in stored(table) and SECRET not in (tmp_path / "seen").read_bytes().decode("latin-1")
+    assert site.secret not in stored(table) and site.secret not in (tmp_path / "seen").read_bytes().decode("latin-1")
     assert not login_failures(tmp_path)
 
 
@@ -75,7 +82,7 @@ def test_a_wrong_secret_is_sent_at_most_three_times_until_it_is_changed(tmp_path
         made = members_settings(
             site, tmp_path, "wrong horse", urls=[site.url(path) for path in ("/", "/a/1", "/a/2", "/a/3", "/a/4")]
         )
-        with pytest.raises(Exception, match="could be fetched"):
+        with pytest.raises(PlumblineError, match="could be fetched"):
             run(table, made)
         assert 1 <= site.failed <= 3 and site.lockouts == 0 and not table.pages
         assert {visit.outcome.reason for visit in table.visits} == {Reason.NEEDS_LOGIN}
@@ -87,9 +94,49 @@ def test_a_wrong_secret_is_sent_at_most_three_times_until_it_is_changed(tmp_path
             with pytest.raises(FetchError):
                 fetcher.get(site.url("/a/1"), {}, lambda *_: True)
         assert (site.failed, sum(site.paths.values())) == (failed, asked)
-        run(table, members_settings(site, tmp_path, SECRET))
+        run(table, members_settings(site, tmp_path))
         assert len(table.pages) == len(site.article_paths)
     assert not login_failures(tmp_path)
+
+
+def test_without_a_secret_no_request_is_sent(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path)
+        save_secret(tmp_path, site.host, "")
+        with pytest.raises(PlumblineError, match="could be fetched"):
+            run(table, made)
+        assert not +site.paths - Counter({"/robots.txt": 1})
+    assert [visit.outcome.reason for visit in table.visits] == [Reason.NEEDS_LOGIN]
+
+
+def test_a_session_has_a_budget_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login_session, "_MAX_REQUESTS_PER_SESSION", 5)
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM) as site:
+        run(table, members_settings(site, tmp_path))
+        assert len(table.pages) == len(site.article_paths)
+        assert site.sign_ins >= len(site.article_paths) // 5
+
+
+@pytest.mark.parametrize(
+    ("urls", "login_url", "url", "is_sent"),
+    [
+        (("https://a.test/",), "", "https://a.test/x", True),
+        (("https://a.test/",), "", "http://a.test/x", False),
+        ((), "https://sso.test/in", "http://a.test/x", False),
+        (("http://a.test/",), "https://sso.test/in", "http://a.test/x", True),
+        (("https://a.test/",), "", "https://b.test/x", False),
+        (("https://a.test/",), "", "https://www.a.test/x", True),
+        (("https://a.test/",), "", "https://a.test/robots.txt", False),
+    ],
+)
+def test_which_urls_are_requested_with_the_login(
+    tmp_path: Path, urls: tuple[str, ...], login_url: str, url: str, is_sent: bool
+) -> None:
+    table = {"host": "a.test", "urls": list(urls), "login": "form" if login_url else "basic", "login_url": login_url}
+    with closing(Fetcher(settings(tables=[table], folder=tmp_path), PublicOnlyPolicy())) as fetcher:
+        assert (fetcher.logins.find(url) is not None) is is_sent
 
 
 def test_a_failure_can_be_cleared(tmp_path: Path) -> None:
@@ -135,7 +182,6 @@ def test_credentials_go_to_no_other_host(tmp_path: Path) -> None:
                 login=kind.value,
                 login_user=USER,
                 login_url=site.url("/login"),
-                scope=[site.host, other.host, f"localhost:{other.port}"],
             )
             with closing(Fetcher(made, PublicOnlyPolicy(("127.0.0.1", "localhost")))) as fetcher:
                 for url in (site.url(), other.url("/x"), elsewhere):
@@ -161,7 +207,7 @@ def test_a_login_reaches_no_inside_address(tmp_path: Path) -> None:
 
 def login_of(site: MembersSite, **values: Any) -> Login:
     url = str(site.table().get("login_url", ""))
-    return Login(site.kind, USER, url, **values)
+    return Login(site.kind, site.user, url, **values)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -170,7 +216,7 @@ def test_a_trial_signs_in_once_and_shows_the_page(tmp_path: Path, kind: LoginKin
         made = settings(tables=[{"host": site.host, "urls": [site.url()]}], inside_hosts=("127.0.0.1",))
         policy = PublicOnlyPolicy(made.inside_hosts)
         trial = try_login(
-            site.host, login_of(site, signed_in_text=SIGNED_IN_TEXT), SECRET, made, policy, site.url("/a/3")
+            site.host, login_of(site, signed_in_text=SIGNED_IN_TEXT), site.secret, made, policy, site.url("/a/3")
         )
         assert trial.problem is None
         assert trial.login.fields == (("account={user}", "pass={password}") if kind is LoginKind.FORM else ())
@@ -179,7 +225,7 @@ def test_a_trial_signs_in_once_and_shows_the_page(tmp_path: Path, kind: LoginKin
         refused = try_login(site.host, login_of(site), "wrong", made, policy, site.url("/a/3"))
         assert refused.problem is not None and site.failed == 1
         missing = try_login(
-            site.host, login_of(site, signed_in_text="no such text"), SECRET, made, policy, site.url("/a/3")
+            site.host, login_of(site, signed_in_text="no such text"), site.secret, made, policy, site.url("/a/3")
         )
         assert missing.problem is not None and "no such text" in missing.problem
 
@@ -203,4 +249,20 @@ def test_a_page_that_no_account_may_see_does_not_stop_the_crawl(tmp_path: Path) 
         assert len(table.pages) == len(site.article_paths)
         assert table.reasons()["/board/0"] == Reason.NEEDS_LOGIN
         assert site.sign_ins <= 6
+    assert FORM_MARK not in stored(table)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+def test_a_form_that_needs_scripts_is_sent_by_a_browser(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with MembersSite(LoginKind.FORM, pages=2, end_after=(2,), scripted=True) as site:
+        made = members_settings(site, tmp_path, render=True, login_signed_in_text=SIGNED_IN_TEXT)
+        run(table, made)
+        assert {page.url for page in table.pages.values()} == {site.url(path) for path in site.article_paths}
+        assert (site.ended, site.lockouts, site.paths["/session"]) == (1, 0, 0)
+        trial = try_login(
+            site.host, login_of(site), "wrong", made, PublicOnlyPolicy(made.inside_hosts), site.url("/a/1")
+        )
+        assert trial.problem is not None and "refuses" in trial.problem
     assert FORM_MARK not in stored(table)
