@@ -433,8 +433,8 @@ class LoginSession:
         login = self.login
         if page is not None and login.signed_out_text and page.shows(login.signed_out_text):
             return Message("After the sign-in the site shows “{text}”", text=login.signed_out_text)
-        shown = page.find_form() if page is not None else None
-        if shown is not None and (self.form is None or shown.is_like(self.form)):
+        page_form = page.find_form() if page is not None else None
+        if page_form is not None and (self.form is None or page_form.is_like(self.form)):
             return Message("The site shows the form again: it refuses the user name or the password")
         if login.signed_in_text and (page is None or not page.shows(login.signed_in_text)):
             return Message("After the sign-in the page lacks “{text}”", text=login.signed_in_text)
@@ -468,8 +468,8 @@ class LoginSession:
     def _may_visit(self, url: str) -> bool:
         """True if a request of the sign-in may go to a URL: on the domain of the site or on that of the login page."""
         domains = [site_domain(host_of(self.login.url)), site_domain(self._site.host.removeprefix("*."))]
-        known_urls = (self.login.url, *self._site.urls)
-        is_encrypted = url.startswith("https://") or any(known.startswith("http://") for known in known_urls)
+        site_urls = (self.login.url, *self._site.urls)
+        is_encrypted = url.startswith("https://") or any(site_url.startswith("http://") for site_url in site_urls)
         return is_encrypted and site_domain(host_of(url)) in domains
 
     def _is_login_url(self, url: str) -> bool:
@@ -497,8 +497,8 @@ def _basic_header(user: str, secret: str) -> str:
 
 
 def _is_downgrade(site: Site, url: str) -> bool:
-    known = next(iter(site.urls), site.login_url)
-    return known.startswith("https://") and not url.startswith("https://")
+    start_url = next(iter(site.urls), site.login_url)
+    return start_url.startswith("https://") and not url.startswith("https://")
 
 
 def _without_query(url: str) -> str:
