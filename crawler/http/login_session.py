@@ -319,6 +319,9 @@ class LoginSession:
     def _sign_in(self, response: "HttpResponse | None") -> None:
         """Sign in; `response` is the refusal that caused it. Raises LoginError; a failure is counted."""
         self._is_signed_in = False
+        if pause := self._state.find_pause(self.login, self._secret):  # of another process
+            self.problem = pause
+            raise LoginError(pause)
         try:
             match self.login.kind:
                 case LoginKind.FORM:
@@ -334,6 +337,7 @@ class LoginSession:
             raise
         if self._is_proven:
             self._prove()
+        self._state.end_outage()
         self.generation += 1
         self._is_signed_in = self._is_fresh = True
         self._request_count = 0
@@ -406,6 +410,8 @@ class LoginSession:
         page = parse_html_page(response.url, response.body, response.content_type)
         self.page = page
         form = page.find_form(self.login) if page else None
+        if form is None and response.status >= 400:
+            raise _status_error(response)
         if form is None:
             url = self.login.url
             raise LoginUnavailableError("{url} has no form with a password field", url=url)
@@ -424,8 +430,7 @@ class LoginSession:
         if response.status in (401, 403):
             raise LoginError(_REFUSED)
         if response.status >= 500:
-            url, status = _without_query(response.url), str(response.status)
-            raise LoginUnavailableError("{url} responds with status {status}", url=url, status=status)
+            raise _status_error(response)
         return parse_html_page(response.url, response.body, response.content_type)
 
     def _landing_problem(self, page: HtmlPage | None) -> Message | None:
@@ -490,6 +495,11 @@ class LoginSession:
         if self._failures >= MAX_LOGIN_FAILURES:
             self.problem = message
             self._state.save_failure(message, self.login if error.is_refusal else None, self._secret)
+
+
+def _status_error(response: "HttpResponse") -> LoginError:
+    url, status = _without_query(response.url), str(response.status)
+    return LoginUnavailableError("{url} responds with status {status}", url=url, status=status)
 
 
 def _basic_header(user: str, secret: str) -> str:
