@@ -12,6 +12,7 @@ import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -51,9 +52,7 @@ def main(parts: list[str], pages: int) -> None:
             figures += [one for one in found if ("secrets" if one.metric == "secrets_found" else "login") in parts]
             figures += worst_figures(figures)
         if "leaks" in parts:
-            from benchmarks.doors_leaks import measure_leaks
-
-            probes, leaks = measure_leaks()
+            probes, leaks = import_module("benchmarks.doors_leaks").measure_leaks()
             figures += [Figure("leaks", OURS, "probes", probes), Figure("leaks", OURS, "leaks", leaks)]
     finally:
         publish("doors", figures)  # also the figures of an interrupted run

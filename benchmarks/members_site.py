@@ -167,6 +167,11 @@ def login_page(site: MembersSite, token: str, note: str = "") -> str:
     )
 
 
+def sign_parts(*parts: str) -> str:
+    """Return the hash of Digest."""
+    return hashlib.sha256(":".join(parts).encode()).hexdigest()
+
+
 def _handler(site: MembersSite) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -259,9 +264,10 @@ def _handler(site: MembersSite) -> type[BaseHTTPRequestHandler]:
             values = challenges[0].parameters
             if values.get("nonce") not in site.valid:
                 return False
-            sign = lambda *parts: hashlib.sha256(":".join(parts).encode()).hexdigest()  # noqa: E731
-            uri, a1 = values["uri"], sign(USER, "members", site.secret)
-            right = sign(a1, values["nonce"], values["nc"], values["cnonce"], "auth", sign(self.command, uri))
+            uri, a1 = values["uri"], sign_parts(USER, "members", site.secret)
+            right = sign_parts(
+                a1, values["nonce"], values["nc"], values["cnonce"], "auth", sign_parts(self.command, uri)
+            )
             is_right = values["response"] == right and uri == self.path and values["username"] == USER
             return site.check(is_right)
 

@@ -47,9 +47,9 @@ def try_login(
         login_signed_in_text=login.signed_in_text,
         login_signed_out_text=login.signed_out_text,
     )
-    others = [record for record in settings.sites.records if record.host != host]
+    other_records = [record for record in settings.sites.records if record.host != host]
     page_url = page_url or next(iter(site.urls), login.url)
-    trial_settings = replace(settings, sites=Sites((site, *others)), data_dir=None)
+    trial_settings = replace(settings, sites=Sites((site, *other_records)), data_dir=None)
     with closing(Fetcher(trial_settings, ip_policy, find_login_secret=lambda _: secret)) as fetcher:
         session = fetcher.logins.find(page_url)
         if session is None or not page_url:
@@ -66,10 +66,12 @@ def try_login(
             detail = error.outcome.detail
             problem = detail if isinstance(detail, Message) else error.outcome.summary
         form = session.form
-        found = form.field_settings if form is not None and not login.fields else login.fields
-        shown = page or session.page
-        lines = _cut([line.replace(secret, "***") if secret else line for line in (shown.lines() if shown else ())])
-        return LoginTrial(replace(login, fields=found), problem, tuple(session.steps), lines)
+        fields = form.field_settings if form is not None and not login.fields else login.fields
+        last_page = page or session.page
+        lines = _cut(
+            [line.replace(secret, "***") if secret else line for line in (last_page.lines() if last_page else ())]
+        )
+        return LoginTrial(replace(login, fields=fields), problem, tuple(session.steps), lines)
 
 
 def _fetch_page(fetcher: Fetcher, url: str) -> HttpResponse:

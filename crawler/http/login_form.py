@@ -131,9 +131,9 @@ def field_values(login: Login, user: str, secret: str) -> dict[str, str]:
 def fill_in(form: LoginForm, login: Login, secret: str) -> bytes:
     """Return the body of a request that sends the form. Fields that the settings do not name keep their values."""
     settings = " ".join(login.fields)
-    found = {form.user_field: login.user} if form.user_field and USER not in settings else {}
-    found |= {} if PASSWORD in settings else {form.password_field: secret}
-    values = found | field_values(login, login.user, secret)
+    values = {form.user_field: login.user} if form.user_field and USER not in settings else {}
+    values |= {} if PASSWORD in settings else {form.password_field: secret}
+    values |= field_values(login, login.user, secret)
     pairs = [(name, values.pop(name) if name in values else value) for name, value in form.fields]
     return urlencode([*pairs, *values.items()], encoding=form.encoding, errors="xmlcharrefreplace").encode()
 
@@ -156,5 +156,5 @@ def shows_login(
         return False
     if login.signed_out_text and page.shows(login.signed_out_text):
         return True
-    shown = page.find_form() if has_form else None
-    return shown is not None and (form is None or shown.is_like(form))
+    page_form = page.find_form() if has_form else None
+    return page_form is not None and (form is None or page_form.is_like(form))

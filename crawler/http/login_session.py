@@ -319,6 +319,9 @@ class LoginSession:
     def _sign_in(self, response: "HttpResponse | None") -> None:
         """Sign in; `response` is the refusal that caused it. Raises LoginError; a failure is counted."""
         self._is_signed_in = False
+        if pause := self._state.find_pause(self.login, self._secret):  # of another process
+            self.problem = pause
+            raise LoginError(pause)
         try:
             match self.login.kind:
                 case LoginKind.FORM:
@@ -334,6 +337,7 @@ class LoginSession:
             raise
         if self._is_proven:
             self._prove()
+        self._state.end_outage()
         self.generation += 1
         self._is_signed_in = self._is_fresh = True
         self._request_count = 0
@@ -406,6 +410,8 @@ class LoginSession:
         page = parse_html_page(response.url, response.body, response.content_type)
         self.page = page
         form = page.find_form(self.login) if page else None
+        if form is None and response.status >= 400:
+            raise _status_error(response)
         if form is None:
             url = self.login.url
             raise LoginUnavailableError("{url} has no form with a password field", url=url)
@@ -424,8 +430,7 @@ class LoginSession:
         if response.status in (401, 403):
             raise LoginError(_REFUSED)
         if response.status >= 500:
-            url, status = _without_query(response.url), str(response.status)
-            raise LoginUnavailableError("{url} responds with status {status}", url=url, status=status)
+            raise _status_error(response)
         return parse_html_page(response.url, response.body, response.content_type)
 
     def _landing_problem(self, page: HtmlPage | None) -> Message | None:
@@ -433,8 +438,8 @@ class LoginSession:
         login = self.login
         if page is not None and login.signed_out_text and page.shows(login.signed_out_text):
             return Message("After the sign-in the site shows “{text}”", text=login.signed_out_text)
-        shown = page.find_form() if page is not None else None
-        if shown is not None and (self.form is None or shown.is_like(self.form)):
+        page_form = page.find_form() if page is not None else None
+        if page_form is not None and (self.form is None or page_form.is_like(self.form)):
             return Message("The site shows the form again: it refuses the user name or the password")
         if login.signed_in_text and (page is None or not page.shows(login.signed_in_text)):
             return Message("After the sign-in the page lacks “{text}”", text=login.signed_in_text)
@@ -468,8 +473,8 @@ class LoginSession:
     def _may_visit(self, url: str) -> bool:
         """True if a request of the sign-in may go to a URL: on the domain of the site or on that of the login page."""
         domains = [site_domain(host_of(self.login.url)), site_domain(self._site.host.removeprefix("*."))]
-        known_urls = (self.login.url, *self._site.urls)
-        is_encrypted = url.startswith("https://") or any(known.startswith("http://") for known in known_urls)
+        site_urls = (self.login.url, *self._site.urls)
+        is_encrypted = url.startswith("https://") or any(site_url.startswith("http://") for site_url in site_urls)
         return is_encrypted and site_domain(host_of(url)) in domains
 
     def _is_login_url(self, url: str) -> bool:
@@ -492,13 +497,18 @@ class LoginSession:
             self._state.save_failure(message, self.login if error.is_refusal else None, self._secret)
 
 
+def _status_error(response: "HttpResponse") -> LoginError:
+    url, status = _without_query(response.url), str(response.status)
+    return LoginUnavailableError("{url} responds with status {status}", url=url, status=status)
+
+
 def _basic_header(user: str, secret: str) -> str:
     return f"Basic {b64encode(f'{user}:{secret}'.encode()).decode()}"
 
 
 def _is_downgrade(site: Site, url: str) -> bool:
-    known = next(iter(site.urls), site.login_url)
-    return known.startswith("https://") and not url.startswith("https://")
+    start_url = next(iter(site.urls), site.login_url)
+    return start_url.startswith("https://") and not url.startswith("https://")
 
 
 def _without_query(url: str) -> str:

@@ -38,10 +38,17 @@ class LoginState:
     def find_pause(self, login: Login, secret: str) -> str:
         """Return why the site is paused, or "". Forgets a failure of another login or secret."""
         entry = self._entry()
-        if entry.get("problem") and _matches(str(entry.get("login")), login, secret):
+        if not entry.get("problem") or not entry.get("login"):
+            return ""
+        if _matches(str(entry["login"]), login, secret):
             return parse_message(str(entry["problem"]))
         self.save_failure("")
         return ""
+
+    def end_outage(self) -> None:
+        """Forget a failure that is no refusal, because the site has answered."""
+        if not self._entry().get("login"):
+            self.save_failure("")
 
     def save_failure(self, problem: str, login: Login | None = None, secret: str = "") -> None:
         """Save why a login failed; "" forgets it. With `login`, its site is paused."""

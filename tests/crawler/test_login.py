@@ -139,6 +139,34 @@ def test_which_urls_are_requested_with_the_login(
         assert (fetcher.logins.find(url) is not None) is is_sent
 
 
+def test_an_outage_of_the_login_page_pauses_no_later_run(tmp_path: Path) -> None:
+    with Site({"/in": Answer(500, b"down"), "/": page(text="member")}) as site:
+        made = members_settings(site, tmp_path, login="form", login_url=site.url("/in"))
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            for _ in range(5):
+                with pytest.raises(FetchError):
+                    fetcher.get(site.url(), {}, lambda *_: True)
+        assert site.asked() == ["/in"] * 3 and list(login_failures(tmp_path)) == [site.host]
+        site.pages["/in"] = Answer(body=form(site.url("/check")).encode())
+        site.pages["/check"] = page(text="welcome")
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            assert not fetcher.logins.paused_hosts()
+            assert fetcher.get(site.url(), {}, lambda *_: True).status == 200
+    assert not login_failures(tmp_path)
+
+
+def test_a_process_that_runs_already_respects_a_pause(tmp_path: Path) -> None:
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path, "wrong")
+        policy = PublicOnlyPolicy(made.inside_hosts)
+        with closing(Fetcher(made, policy)) as server, closing(Fetcher(made, policy)) as crawler:
+            assert server.logins.find(site.url()) is not None
+            for fetcher in (crawler, crawler, crawler, server):
+                with pytest.raises(FetchError):
+                    fetcher.get(site.url(), {}, lambda *_: True)
+        assert site.failed == 3
+
+
 def test_a_failure_can_be_cleared(tmp_path: Path) -> None:
     (tmp_path / STATE_FILE).write_text(json.dumps({"a.example": {"problem": "no", "login": "x"}}))
     assert login_failures(tmp_path) == {"a.example": "no"}
