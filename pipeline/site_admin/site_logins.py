@@ -52,6 +52,7 @@ class StoreLogins:
             source,
             secret_variable(host),
             problem,
+            table.get("readers", ""),
             next(iter(table.get("urls", ())), ""),
             bool(table.get("render")),
         )

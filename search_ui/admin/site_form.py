@@ -32,13 +32,8 @@ SITE_FORM_KEYS = ("name", "delay", "quiet_hours", "urls", "scope", "keep_days", 
 """Keys of a site that the form shows; `urls` and `scope` have one value per line, `render` is `true` or ""."""
 
 
-LOGIN_FORM_KEYS = (
-    *("login", "login_user", "login_url", "login_fields", "login_signed_in_text", "login_signed_out_text"),
-    "readers",
-)
+LOGIN_FORM_KEYS = ("login", "login_user", "login_url", "login_fields", "login_signed_in_text", "login_signed_out_text")
 """Keys of a site that the form of its login shows; `login_fields` has one value per line."""
-READERS = ("everyone", "signed-in")
-"""Values of `readers`, except "", the default."""
 
 
 class SecretSource(StrEnum):
@@ -59,6 +54,7 @@ class SiteLogin:
         secret_source: Where the password comes from.
         secret_variable: The variable of the environment that can set it.
         secret_problem: Why it cannot be read, or "".
+        readers: The key `readers` of the site, or "".
         page_url: A page of the site for a trial, or "".
         is_rendered: Pages of the site are rendered, and the sign-in can run scripts.
     """
@@ -68,6 +64,7 @@ class SiteLogin:
     secret_source: SecretSource = SecretSource.NONE
     secret_variable: str = ""
     secret_problem: str = ""
+    readers: str = ""
     page_url: str = ""
     is_rendered: bool = False
 

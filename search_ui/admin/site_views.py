@@ -19,7 +19,6 @@ from search_ui.admin.operation_views import read_text, run_operation
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.admin.site_form import (
     LOGIN_FORM_KEYS,
-    READERS,
     SITE_FORM_KEYS,
     SecretSource,
     SiteLogin,
@@ -142,9 +141,8 @@ def _render_login(
 ) -> BaseResponse:
     """Show the form of a login with these values, what a trial showed, and errors as in `_render_settings`."""
     status = 422 if errors or (trial and trial.problem) else 200
-    choices = {"kinds": LoginKind, "readers": READERS}
     context = {"login": login, "values": values, "page_url": page_url, "trial": trial, "errors": errors or {}}
-    return render_page("admin_site_login.html", status, **choices, **context)
+    return render_page("admin_site_login.html", status, kinds=LoginKind, **context)
 
 
 @blueprint.post("/<host>/login")

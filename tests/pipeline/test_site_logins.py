@@ -82,8 +82,6 @@ def test_without_its_login_a_site_does_not_become_public(engine: Engine, logins:
     assert find_secret(tmp_path, A) == ""
     undo(engine)
     assert table(engine, A) == TABLE and find_secret(tmp_path, A) == ""
-    run(engine, NO_LOGIN | {"readers": "everyone"})
-    assert table(engine, A) == {"urls": ["http://a.test/"], "readers": "everyone"}
 
 
 def test_a_trial_saves_nothing(
