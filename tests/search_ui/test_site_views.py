@@ -326,6 +326,8 @@ def test_the_page_says_where_the_password_is_and_never_shows_it(sites: FakeSites
         SecretSource.ENVIRONMENT: "PLUMB_LOGIN_SECRET_NEWS_EXAMPLE",
     }
     assert expected[source] in text
+    assert "Signed-in readers if the site has a login" in page.select("#readers")[0].get_text()
+    assert page.select("#readers a")[0]["href"] == f"/admin/sites/{HOST}/settings#site-readers"
 
 
 def test_only_operators_see_and_change_a_login(sites: FakeSites) -> None:
