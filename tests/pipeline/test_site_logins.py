@@ -74,14 +74,17 @@ def test_a_login_is_one_edit_and_its_password_is_only_in_its_own_file(
 
 def test_without_its_login_a_site_does_not_become_public(engine: Engine, logins: StoreLogins, tmp_path: Path) -> None:
     run(engine, VALUES, SECRET)
-    undo(engine)
-    assert table(engine, A) == {"urls": ["http://a.test/"], "readers": "signed-in"}
-    run(engine, VALUES, "")
     run(engine, NO_LOGIN)
     assert table(engine, A) == {"urls": ["http://a.test/"], "readers": "signed-in"}
     assert find_secret(tmp_path, A) == ""
     undo(engine)
     assert table(engine, A) == TABLE and find_secret(tmp_path, A) == ""
+
+
+def test_an_undone_login_does_not_make_its_site_public(engine: Engine, logins: StoreLogins) -> None:
+    run(engine, VALUES, SECRET)
+    undo(engine)
+    assert table(engine, A) == {"urls": ["http://a.test/"], "readers": "signed-in"}
 
 
 def test_a_trial_saves_nothing(
