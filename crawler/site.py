@@ -11,7 +11,15 @@ from functools import cached_property
 from typing import Any
 
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
-from crawler.urls.canonical import Scope, canonicalize_url, host_of, parse_scope, split_host_port
+from crawler.urls.canonical import (
+    Scope,
+    UrlForms,
+    canonicalize_url,
+    host_of,
+    parse_scope,
+    parse_url_forms,
+    split_host_port,
+)
 from domain.errors import SettingsError, SiteError
 from domain.login import Login, LoginKind
 from domain.message import Message
@@ -104,8 +112,9 @@ class Site:
         """How the crawl signs in; None if the site has no login."""
         if not self.login:
             return None
-        texts = self.login_signed_in_text, self.login_signed_out_text
-        return Login(LoginKind(self.login), self.login_user, self.login_url, self.login_fields, *texts)
+        texts, forms = (self.login_signed_in_text, self.login_signed_out_text), parse_url_forms(self.login_url)
+        url = forms.request_url if isinstance(forms, UrlForms) else ""
+        return Login(LoginKind(self.login), self.login_user, url, self.login_fields, *texts)
 
     def covers(self, host: str) -> bool:
         """True if the record applies to host[:port]."""

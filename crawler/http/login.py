@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.http.ip_policy import IpPolicy
 from crawler.http.login_form import parse_html_page
 from crawler.settings import CrawlSettings
-from crawler.site import Site, Sites
-from crawler.urls.canonical import UrlForms, host_of
+from crawler.site import Site, Sites, parse_site
+from crawler.urls.canonical import UrlForms, host_of, parse_url_forms
+from domain.errors import SiteError
 from domain.login import Login, LoginTrial
 from domain.message import Message
 from domain.outcome import Reason
@@ -38,21 +40,20 @@ def try_login(
     Returns what happened. It failed if the page is still a login page, shows `signed_out_text`, or lacks
     `signed_in_text`.
     """
-    site = replace(
-        settings.sites.by_host.get(host, Site(host)),
-        login=login.kind.value,
-        login_user=login.user,
-        login_url=login.url,
-        login_fields=login.fields,
-        login_signed_in_text=login.signed_in_text,
-        login_signed_out_text=login.signed_out_text,
-    )
+    texts = {"login_signed_in_text": login.signed_in_text, "login_signed_out_text": login.signed_out_text}
+    values: dict[str, Any] = {"login": login.kind.value, "login_user": login.user, "login_url": login.url, **texts}
+    try:
+        parse_site({"host": host, "login_fields": [*login.fields], **values})
+    except SiteError as error:
+        return LoginTrial(login, next(iter(error.problems.values())))
+    site = replace(settings.sites.by_host.get(host, Site(host)), login_fields=login.fields, **values)
     other_records = [record for record in settings.sites.records if record.host != host]
-    page_url = page_url or next(iter(site.urls), login.url)
+    forms = parse_url_forms(page_url or next(iter(site.urls), login.url))
+    page_url = forms.request_url if isinstance(forms, UrlForms) else ""
     trial_settings = replace(settings, sites=Sites((site, *other_records)), data_dir=None)
     with closing(Fetcher(trial_settings, ip_policy, find_login_secret=lambda _: secret)) as fetcher:
-        session = fetcher.logins.find(page_url)
-        if session is None or not page_url:
+        session = fetcher.logins.find(page_url) if page_url else None
+        if session is None:
             return LoginTrial(login, Message("{url} is no page of this site", url=page_url))
         problem: Message | None = None
         page = None

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from lxml import etree, html
 
 from crawler.http.content_type import parse_content_type
 from crawler.parsing.links import detect_encoding
+from crawler.urls.canonical import UrlForms, parse_url_forms
 from domain.login import Login
+from domain.outcome import Reason
 
 USER, PASSWORD = "{user}", "{password}"
 _MAX_PARSED_BYTES = 2_000_000
@@ -77,9 +79,13 @@ class HtmlPage:
             if item.get("name") and item.get("type", "submit" if item.tag == "button" else "") == "submit"
         ]
         base = next((str(item.get("href")) for item in self.root.iter("base") if item.get("href")), "")
-        page_url = urljoin(self.url, base)
+        base_url = parse_url_forms(base, self.url) if base else self.url
+        page_url = base_url.request_url if isinstance(base_url, UrlForms) else self.url
+        action = parse_url_forms(str(form.get("action") or self.url), page_url, self.encoding)
+        if isinstance(action, Reason):
+            return None
         return LoginForm(
-            urljoin(page_url, str(form.get("action") or self.url).strip()),
+            action.request_url,
             str(form.get("method") or "get").lower(),
             (*_iter_values(form), *buttons[:1]),
             texts[-1] if texts else "",

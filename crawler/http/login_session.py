@@ -152,6 +152,7 @@ class LoginSession:
         is_ntlm = self.login.kind is LoginKind.NTLM  # it authenticates the connection
         self.connections = ConnectionPool(ip_policy, 1) if is_ntlm else None
         self._lock, self._connection_lock = threading.RLock(), threading.Lock()
+        self._turn = threading.Lock()  # the first request after a sign-in is alone: others may be refused too
         self._secret = self._token = self._last_url = ""
         self._expires_at = float("inf")  # of the token, in monotonic seconds
         self._challenges: Sequence[Challenge] = ()
@@ -180,10 +181,11 @@ class LoginSession:
         has_ended = False
         for _ in range(MAX_LOGIN_FAILURES):
             with ExitStack() as stack:
-                stack.enter_context(self._lock)
-                self._begin()
-                generation, is_signed_in = self.generation, self._is_signed_in
-                if not self._is_fresh:  # the first request after a sign-in is alone: others may be refused too
+                stack.enter_context(self._turn)
+                with self._lock:
+                    self._begin()
+                    generation, is_signed_in, is_fresh = self.generation, self._is_signed_in, self._is_fresh
+                if not is_fresh:
                     stack.close()
                 response = self._send_signed_in(url, method, send) if is_signed_in else send({})
                 self.steps.append(LoginStep(method, _without_query(url), response.status))

@@ -258,6 +258,23 @@ def test_a_trial_signs_in_once_and_shows_the_page(tmp_path: Path, kind: LoginKin
         assert missing.problem is not None and "no such text" in missing.problem
 
 
+@pytest.mark.parametrize(
+    ("login", "page_url"),
+    [
+        (Login(LoginKind.FORM, "u", "javascript:x"), ""),
+        (Login(LoginKind.FORM, "u", ""), ""),
+        (Login(LoginKind.FORM, "u", "http://[::/in"), "https://a.test/"),
+        (Login(LoginKind.BASIC, "u"), "nonsense"),
+        (Login(LoginKind.BASIC, "u"), "https://b.test/"),
+        (Login(LoginKind.BASIC, "u", fields=("novalue",)), "https://a.test/"),
+        (Login(LoginKind.BASIC, "u"), ""),
+    ],
+)
+def test_a_trial_of_nonsense_is_one_message(login: Login, page_url: str) -> None:
+    trial = try_login("a.test", login, SECRET, settings(), PublicOnlyPolicy(), page_url)
+    assert trial.problem is not None and not trial.steps
+
+
 def test_a_page_without_a_login_proves_nothing() -> None:
     with Site({"/": page(text="public")}) as site:
         made = settings(tables=[{"host": site.host, "urls": [site.url()]}], inside_hosts=("127.0.0.1",))

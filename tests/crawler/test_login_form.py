@@ -50,6 +50,8 @@ def test_a_form_in_another_encoding_is_sent_in_it() -> None:
         ("<p>Your <b>session</b> has\n ended.</p>", True),
         ("<p>Nothing special</p>", False),
         ("<form action=/p><input type=password name=a><input type=password name=b></form>", False),
+        ("<form action='http://[x/'><input type=password name=a></form>", False),
+        ("<!-- <input type=password> -->", False),
         ("", False),
         ("\x00\x01", False),
     ],
