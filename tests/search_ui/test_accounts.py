@@ -458,7 +458,7 @@ OPERATION = {
     *(f"/admin/accounts/{name}" for name in ("create", "password")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/page/remedy",
-    *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options")),
+    *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options", "login")),
     "/admin/sites/add",
 }
 PAGES = {
@@ -493,6 +493,7 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/sites/<host>/login": set(),
     "/admin/sites/<host>/remove": set(),
     "/admin/sites/<host>/settings": {Role.REPORTS},
     "/admin/sites/add": {Role.REPORTS},
