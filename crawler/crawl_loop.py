@@ -243,6 +243,9 @@ class CrawlLoop:
         if outcome is None and self.throttle.is_suspended(entry.host):
             self.tally.suspended_hosts.add(entry.host)
             outcome = Outcome(Reason.UNREACHABLE, Message("The host failed repeatedly in this run"))
+        login = self.context.fetcher.logins.find(entry.url)
+        if outcome is None and login is not None and login.problem:
+            outcome = Outcome(Reason.NEEDS_LOGIN, login.problem)
         return outcome or self.origin_requests.rejection_outcome(entry)
 
     def _submit_fetch(self, entry: FrontierEntry) -> None:

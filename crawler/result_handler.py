@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from random import Random
+from urllib.parse import urlsplit
 
 from crawler.crawl_context import CrawlContext
 from crawler.dedup.deduplicator import Deduplicator
@@ -50,6 +51,7 @@ class ResultHandler:
         self._rng = Random()  # noqa: S311 (no cryptography)
         # URL -> URLs that redirected to it in this run
         self._redirect_chains: dict[str, tuple[FrontierEntry, ...]] = {}
+        self._temporary_targets: set[str] = set()  # other pages of this run led to them with a temporary redirect
         self._gated_ids: set[int] = set()
         self.gated_entries: list[FrontierEntry] = []  # to fetch again: they redirected to a page that set a cookie
 
@@ -68,7 +70,12 @@ class ResultHandler:
         if result.page is None:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
-            return visit
+            return replace(visit, discovered_urls=self._select_links(entry, job_result)) if job_result.links else visit
+        is_temporary_target = entry.url in self._temporary_targets
+        self._temporary_targets.discard(entry.url)
+        if job_result.has_login_form and is_temporary_target:
+            links = self._select_links(entry, job_result)
+            return replace(self.visit_without_page(entry, LOGIN_OUTCOME), discovered_urls=links)
         decision = self._focused_decision(job_result)
         links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
         equal_url = ""
@@ -310,6 +317,8 @@ class ResultHandler:
             return self.visit_without_page(entry, outcome)
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain
+            if not result.is_permanent_redirect and _page_path(target) != _page_path(entry.url):
+                self._temporary_targets.add(target)
         kind = entry.kind if entry.kind in (UrlKind.SEED, UrlKind.HUB) else UrlKind.UNKNOWN
         link = self.make_new_url(target, entry.depth, kind, entry.priority, entry.url_id)
         self._register_new_urls([link] if self._url_seen.filter_unseen([target]) else [])
@@ -329,3 +338,8 @@ class ResultHandler:
     def _register_new_urls(self, new_urls: Sequence[NewUrl]) -> None:
         self._url_seen.add([new_url.url for new_url in new_urls])
         self._tally.urls_added += len(new_urls)
+
+
+def _page_path(url: str) -> str:
+    """Return the path of a URL. A redirect to https or another host that keeps it leads to the same page."""
+    return urlsplit(url).path.rstrip("/")

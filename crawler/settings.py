@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import ClassVar
 
 from crawler.schedule.queues import QUEUE_POLICIES
@@ -28,6 +29,8 @@ class CrawlSettings:
 
     GROUP: ClassVar[Group] = "speed"
     sites: Sites = field(default_factory=Sites)  # no setting: the tables [[sites]]
+    folder: Path = field(default=Path())  # no setting: that of the settings file, with the secrets of logins
+    data_dir: Path | None = None  # no setting: where the state of logins is saved; None: nowhere
     depth: int = setting(
         1000,
         "maximum number of links from a seed to a page; rarely reached, because near pages come first",

@@ -11,8 +11,17 @@ from functools import cached_property
 from typing import Any
 
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
-from crawler.urls.canonical import Scope, canonicalize_url, host_of, parse_scope, split_host_port
+from crawler.urls.canonical import (
+    Scope,
+    UrlForms,
+    canonicalize_url,
+    host_of,
+    parse_scope,
+    parse_url_forms,
+    split_host_port,
+)
 from domain.errors import SettingsError, SiteError
+from domain.login import Login, LoginKind
 from domain.message import Message
 from domain.outcome import Reason
 
@@ -23,6 +32,7 @@ SECRET_KEYS = ("headers", "cookies", "proxy")
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}+):[ \t]{0,9}+([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x3c\x3e-\x7e]*+=[\x20-\x7e]*+")
 _PROXY = re.compile(r"http://(?:[^\s/?#]+@)?(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
+_LOGIN_FIELD = re.compile(r"[^\s=][^=\r\n]*=[^\r\n]*")
 _TIMES = re.compile(r"(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?:[ ,]+|$))*")
 # Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
@@ -102,6 +112,15 @@ class Site:
         """True if the record says, by itself or by its login, that only signed-in readers find the articles."""
         return self.readers == SIGNED_IN or bool(self.login and self.readers != EVERYONE)
 
+    @cached_property
+    def login_settings(self) -> Login | None:
+        """How the crawl signs in; None if the site has no login."""
+        if not self.login:
+            return None
+        texts, forms = (self.login_signed_in_text, self.login_signed_out_text), parse_url_forms(self.login_url)
+        url = forms.request_url if isinstance(forms, UrlForms) else ""
+        return Login(LoginKind(self.login), self.login_user, url, self.login_fields, *texts)
+
     def covers(self, host: str) -> bool:
         """True if the record applies to host[:port]."""
         return host == self.host or (self.host.startswith("*.") and f".{host}".endswith(self.host[1:]))
@@ -147,6 +166,18 @@ class Sites:
     def _wildcards(self) -> tuple[Site, ...]:
         """The records of subdomains, the most general first."""
         return tuple(sorted((site for site in self.records if site.host.startswith("*.")), key=lambda s: len(s.host)))
+
+    @cached_property
+    def _login_sites(self) -> Mapping[str, Site]:
+        """The records of single hosts with a login, also by their form with or without www."""
+        sites = [site for site in self.records if site.login]
+        variants = {name: site for site in sites for name in www_variants(site.host) if name not in self.by_host}
+        return variants | {site.host: site for site in sites}
+
+    def login_site(self, host: str) -> Site | None:
+        """Return the most specific record whose login applies to host[:port], or None."""
+        wildcards = (site for site in reversed(self._wildcards) if site.login and site.covers(host))
+        return self._login_sites.get(host) or next(wildcards, None)
 
     def for_url(self, url: str) -> Site:
         """Return what applies to a canonical URL; see `for_host`."""
@@ -242,6 +273,8 @@ def _iter_problems(table: Mapping[str, Any], host: str) -> Iterator[tuple[str, M
             yield name, Message(problem)
         elif value and host.startswith("*.") and name in _SINGLE_HOST_KEYS:
             yield name, Message("this needs a single host, not *.host")
+    if table.get("login") in (LoginKind.FORM, LoginKind.CLIENT_CREDENTIALS) and not table.get("login_url"):
+        yield "login_url", Message("this login needs the URL of its form or of its token endpoint")
     if not host and not table.get("urls") and not table.get("host"):
         yield "host", Message(_CHECKS["host"][2])
 
@@ -288,6 +321,20 @@ _CHECKS: Mapping[str, tuple[type, Callable[[Any, str], object], str]] = {
     "cookies": (list, lambda text, _: _COOKIE.fullmatch(text), "expected name=value; name=value in ASCII"),
     "proxy": (str, lambda text, _: not text or _PROXY.fullmatch(text), "expected a URL such as http://127.0.0.1:3128"),
     "render": (bool, lambda *_: True, "expected true or false"),
+    "login": (
+        str,
+        lambda text, _: not text or text in (*LoginKind,),
+        "expected basic, digest, ntlm, bearer, client_credentials or form",
+    ),
+    "login_user": (str, lambda text, _: text.isprintable(), "expected text without line breaks"),
+    "login_url": (
+        str,
+        lambda text, _: not text or (text.startswith(("http://", "https://")) and url_host(text)),
+        "expected a URL such as https://www.example.com/login",
+    ),
+    "login_fields": (list, lambda text, _: _LOGIN_FIELD.fullmatch(text), "expected name=value"),
+    "login_signed_in_text": (str, lambda text, _: text.isprintable(), "expected text without line breaks"),
+    "login_signed_out_text": (str, lambda text, _: text.isprintable(), "expected text without line breaks"),
     "readers": (
         str,
         lambda text, _: text in ("", EVERYONE, SIGNED_IN),

@@ -9,8 +9,7 @@ from domain.message import Message
 from domain.outcome import Outcome, Reason
 
 LOGIN_ADVICE = Message(
-    "The site requires a sign-in. Sites behind a sign-in need a cookie: add the site nevertheless, then enter the "
-    "cookie in its settings under “Sites”."
+    "The site needs a login. Add it nevertheless, then enter the login under “Sites”, the site, “Login”."
 )
 ADVICE_BY_PROBLEM = {
     Reason.ROBOTS_FORBIDDEN: Message(
@@ -45,7 +44,7 @@ class SiteCheck:
         feed_count: Number of feeds that the start page declares.
         charset: Encoding of the start page, or "".
         needs_scripts: The start page is empty without JavaScript.
-        needs_login: The start page is a login form, or its status is 401 or 403.
+        needs_login: The start page is a login page, or its status is 401 or 403.
         page_count: The site has at least this number of pages, by its sitemaps and the links of its start page; 0 if
             unknown.
         minutes_per_run: Minutes of a run that crawls these pages; 0 if unknown.

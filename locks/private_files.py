@@ -1,4 +1,4 @@
-"""Files that only their owner can read, and files that are replaced as a whole."""
+"""Files that only their owner can read, files of secrets, and files that are replaced as a whole."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import get_native_id
 from typing import BinaryIO
+
+from domain.errors import SettingsError
+
+MAX_SECRET_LENGTH = 4096  # characters of a password or token
 
 
 def open_private(path: str, flags: int) -> int:
@@ -44,3 +48,15 @@ def write_private_file(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def read_secret_text(path: Path, max_length: int) -> str:
+    """Read a UTF-8 file of at most `max_length` characters. Raises SettingsError with a reason, without the content."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            text = stream.read(max_length + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError((isinstance(error, OSError) and error.strerror) or "it is not UTF-8 text") from None
+    if len(text) > max_length:
+        raise SettingsError(f"it has more than {max_length} characters")
+    return text

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.http.login_secrets import SECRET_VARIABLE_PREFIX
 from domain.errors import PlumblineError, StoreError
 from locks.private_files import open_private
 
@@ -126,9 +127,11 @@ def mask_event(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
 def create_masker() -> Callable[[str], str]:
     """Return a function that replaces secrets in a text by ***.
 
-    Secrets are passwords in URLs, named secrets, the values of SECRET_VARIABLES (read once) and `register_secrets`.
+    Secrets are passwords in URLs, named secrets, the values of SECRET_VARIABLES and those of logins (read once), and
+    `register_secrets`.
     """
-    values = {*_configured_secrets, *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
+    names = (*SECRET_VARIABLES, *(name for name in os.environ if name.startswith(SECRET_VARIABLE_PREFIX)))
+    values = {*_configured_secrets, *(os.environ.get(name, "") for name in names)}
     # Longest first: a secret can be part of another one.
     secrets = sorted((value for value in values if len(value) >= MIN_SECRET_LENGTH), key=len, reverse=True)
 

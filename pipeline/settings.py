@@ -297,7 +297,8 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     )
     if settings.vertical.name and "title" not in raw.get("search", {}):
         search = dataclasses.replace(search, title=settings.vertical.name)
-    return dataclasses.replace(settings, crawl=dataclasses.replace(settings.crawl, sites=sites), search=search)
+    crawl = dataclasses.replace(settings.crawl, sites=sites, folder=folder, data_dir=settings.data_dir)
+    return dataclasses.replace(settings, crawl=crawl, search=search)
 
 
 def find_signed_in_sites(sites: Sites) -> SignedInSites:

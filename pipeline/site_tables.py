@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.site import SECRET_KEYS, Sites, add_scheme, parse_site, table_host
+from crawler.site import SECRET_KEYS, SIGNED_IN, Sites, add_scheme, parse_site, table_host
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, rejection_reason
 from domain.errors import SettingsError
 from domain.outcome import Reason
@@ -28,13 +28,15 @@ def find_table(sections: Sections, host: str) -> dict[str, Any]:
 def change_tables(sections: Sections, values_by_host: Mapping[str, Mapping[str, Any]]) -> Changes:
     """Return the changes that give keys of the tables of some hosts new values.
 
-    A value that is the default removes its key, and a table without values is removed. Returns no changes if nothing
-    changes. Raises SiteError.
+    A value that is the default removes its key, and a table without values is removed. Without its login, a site keeps
+    the readers that it had by default. Returns no changes if nothing changes. Raises SiteError.
     """
     old_tables = list(sections.get(SITES, ()))
     tables = {table_host(table): dict(table) for table in old_tables}
     for host, values in values_by_host.items():
         merged_table = {**tables.get(host, {}), **values}
+        if tables.get(host, {}).get("login") and not merged_table.get("login"):
+            merged_table["readers"] = merged_table.get("readers") or SIGNED_IN
         table = {key: value for key, value in merged_table.items() if not is_default(key, value)}
         parse_site({"host": host, **table})  # its start URLs must not be those of another host
         tables[host] = table if table.get("urls") else {"host": host, **table}
@@ -89,7 +91,7 @@ def changed_values(before: Sections, after: Sections, host: str) -> dict[str, li
 def parse_form(values: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of keys from the texts of a form. Text that is no number stays text, which is invalid then."""
     form_values: dict[str, Any] = {key: text.strip() for key, text in values.items()}
-    for key in form_values.keys() & {"urls", "scope"}:
+    for key in form_values.keys() & {"urls", "scope", "login_fields"}:
         form_values[key] = list(filter(None, map(str.strip, form_values[key].splitlines()))) or None
     for key in form_values.keys() & {"delay", "keep_days"}:
         form_values[key] = parse_number(form_values[key])

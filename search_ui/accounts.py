@@ -256,13 +256,14 @@ class PendingForm:
         return [value for field, value in self.fields if field == name]
 
     def is_resubmittable(self) -> bool:
-        """Return True if the target is a form of the signed-in area; forms of this module can have passwords."""
+        """Return True if the target is a form of the signed-in area without passwords."""
         adapter = current_app.url_map.bind_to_environ(request.environ)
         try:
             endpoint = str(adapter.match(self.action, method="POST")[0])
         except HTTPException:
             return False
-        return self.action.startswith("/admin/") and endpoint.partition(".")[0] != blueprint.name
+        has_password = endpoint.partition(".")[0] == blueprint.name or endpoint == "site_admin.change_login"
+        return self.action.startswith("/admin/") and not has_password
 
 
 # -- pages

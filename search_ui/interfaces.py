@@ -181,8 +181,8 @@ class Overview:
     """The state of the vertical.
 
     `published_version` is the newest lexicon version, `applied_version` the version in use by the index.
-    `active_alerts` are the firing alerts. `candidate_count` terms wait for a decision, `login_page_count` pages for a
-    login.
+    `active_alerts` are the firing alerts. `candidate_count` terms wait for a decision. `login_page_counts` has the
+    number of pages that need a login, by host.
     """
 
     freshness: Freshness
@@ -192,7 +192,7 @@ class Overview:
     active_alerts: Sequence[Alert] = ()
     embedding: EmbeddingBacklog = EmbeddingBacklog()
     candidate_count: int = 0
-    login_page_count: int = 0
+    login_page_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

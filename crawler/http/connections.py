@@ -73,14 +73,20 @@ class ConnectionPool:
         return state
 
     def get(
-        self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "", method: str = "GET"
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: Timeout,
+        proxy: str = "",
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> BaseHTTPResponse:
-        """Send a GET or HEAD, through an http `proxy` if one is given.
+        """Send a GET or HEAD, or the form of a login, through an http `proxy` if one is given.
 
         Follows no redirect, retries nothing and does not read the body. Raises the errors of urllib3.
         """
         parts = parse_url(url)
-        request_options: dict[str, Any] = {"headers": headers, "timeout": timeout, **_NO_FURTHER_REQUEST}
+        request_options: dict[str, Any] = {"headers": headers, "timeout": timeout, "body": body, **_NO_FURTHER_REQUEST}
         request_options |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
         if proxy:
             host = str(parts.host)

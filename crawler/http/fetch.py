@@ -1,9 +1,9 @@
 """One HTTP request within limits. Returns a Page, or the reason why there is none.
 
-Requests are GETs. Proxies are used only if the settings define them for a site, cookies also if the site set them in
-this run (`run_cookies.py`). `connections.py` limits the total time; `content_encoding.py` limits the size before and
-after decompression. Redirects are reported, not followed: their target is a URL with its own frontier entry, robots
-rules and throttle. Library errors become a `FetchError`.
+Requests are GETs, except those of a login (`login_session.py`). Proxies are used only if the settings define them for a
+site, cookies also if the site set them in this run (`run_cookies.py`). `connections.py` limits the total time;
+`content_encoding.py` limits the size before and after decompression. Redirects are reported, not followed: their target
+is a URL with its own frontier entry, robots rules and throttle. Library errors become a `FetchError`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from http.client import HTTPException, RemoteDisconnected
 
 import urllib3.exceptions as u3
@@ -31,6 +31,9 @@ from crawler.http.document_types import (
     stored_content_type,
 )
 from crawler.http.ip_policy import IpPolicy, PrivateAddressError
+from crawler.http.login_secrets import find_secret
+from crawler.http.login_session import LoginError, Logins, LoginSession, LoginUnavailableError
+from crawler.http.login_state import LoginState
 from crawler.http.run_cookies import RunCookies
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
@@ -43,6 +46,7 @@ from domain.outcome import Outcome, Reason
 from domain.page import Page
 
 _CHUNK_BYTES = 1 << 16
+_MAX_LOGIN_PAGE_BYTES = 2_000_000
 _CONNECTION_CLOSED_ERRORS = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
@@ -183,12 +187,19 @@ class Fetcher:
         total_timeout: maximum seconds of one request.
         max_page_bytes: maximum size of a page.
         document_rules: documents that are fetched in addition to pages.
+        logins: the sessions of the sites with a login.
 
     Raises:
         SettingsError: invalid document formats.
     """
 
-    def __init__(self, settings: CrawlSettings, ip_policy: IpPolicy, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        ip_policy: IpPolicy,
+        now: Callable[[], float] = time.time,
+        find_login_secret: Callable[[str], str] | None = None,
+    ) -> None:
         self.total_timeout = settings.total_timeout
         self.max_page_bytes = settings.max_bytes
         self.document_rules = parse_document_rules(settings)
@@ -196,6 +207,18 @@ class Fetcher:
         self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._sites = settings.sites
         self._cookies = RunCookies()
+        find_a_secret = find_login_secret or partial(find_secret, settings.folder)
+        self.logins = Logins(
+            settings.sites,
+            lambda site: LoginSession(
+                site,
+                find_a_secret,
+                LoginState(settings.data_dir, site.host),
+                self._cookies,
+                ip_policy,
+                self._send_login,
+            ),
+        )
         self._connect_seconds = settings.connect_timeout
         self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
         self.user_agent = user_agent_header(settings)
@@ -264,17 +287,50 @@ class Fetcher:
         reservation: Reservation | None = None,
         method: str = "GET",
     ) -> HttpResponse:
-        """Send one GET or HEAD.
+        """Send one GET or HEAD, as the signed-in user of a site with a login. Other arguments as in `_request`."""
+        session = self.logins.find(url)
+        if session is None:
+            return self._request(url, headers, max_body_bytes, truncate, reservation, method)
+
+        def send(login_headers: Mapping[str, str]) -> HttpResponse:
+            all_headers, connections = {**headers, **login_headers}, session.connections
+            return self._request(url, all_headers, max_body_bytes, truncate, reservation, method, None, connections)
+
+        try:
+            return session.fetch(url, method, send)
+        except LoginError as error:
+            raise FetchError(Reason.NEEDS_LOGIN, error_message(error)) from None
+
+    def _send_login(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> HttpResponse:
+        try:
+            return self._request(url, headers, lambda _: _MAX_LOGIN_PAGE_BYTES, method=method, body=body)
+        except FetchError as error:
+            raise LoginUnavailableError(error.outcome.summary) from None
+
+    def _request(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        max_body_bytes: Callable[[HttpResponse], int],
+        truncate: bool = False,
+        reservation: Reservation | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
+        connections: ConnectionPool | None = None,
+    ) -> HttpResponse:
+        """Send one request.
 
         `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body.
         """
-        request_state = self._connections.request_state()
+        connections = connections or self._connections
+        request_state = connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
             sent_headers = {**self._headers, **self._sites.for_url(url).request_headers, **headers}
-            if cookies := self._cookies.header(url, sent_headers.get("Cookie", "")):
+            cookies = self._cookies.header(url, sent_headers.get("Cookie", ""))
+            if cookies and self.logins.may_send_cookies(url):
                 sent_headers["Cookie"] = cookies
-            raw_response = self._send(url, sent_headers, method)
+            raw_response = self._send(url, sent_headers, method, body, connections)
             try:
                 memory = reservation or Reservation(MemoryBudget(sys.maxsize))
                 response = _read_response(url, raw_response, request_state, max_body_bytes, truncate, memory)
@@ -318,17 +374,20 @@ class Fetcher:
     def close(self) -> None:
         """Close the idle connections of all threads."""
         self._connections.close()
+        self.logins.close()
 
-    def _send(self, url: str, headers: Mapping[str, str], method: str) -> BaseHTTPResponse:
-        proxy = self._sites.for_url(url).proxy
+    def _send(
+        self, url: str, headers: Mapping[str, str], method: str, body: bytes | None, connections: ConnectionPool
+    ) -> BaseHTTPResponse:
+        arguments = (url, headers, self._timeout, self._sites.for_url(url).proxy, method, body)
         try:
-            return self._connections.get(url, headers, self._timeout, proxy, method)
+            return connections.get(*arguments)
         except (u3.HTTPError, OSError) as error:
             # The server may close an idle connection just as it is reused. That is not a failure.
             is_closed = any(isinstance(cause, _CONNECTION_CLOSED_ERRORS) for cause in _iter_causes(error))
-            if not (self._connections.request_state().is_connection_reused and is_closed):
+            if not (connections.request_state().is_connection_reused and is_closed):
                 raise
-            return self._connections.get(url, headers, self._timeout, proxy, method)
+            return connections.get(*arguments)
 
 
 def user_agent_header(settings: CrawlSettings) -> str:
@@ -512,8 +571,10 @@ def _redirect_result(entry: FrontierEntry, response: HttpResponse, target: UrlFo
 
 def _error_result(response: HttpResponse, now: float) -> FetchResult:
     is_overloaded = response.status in (429, 503)
+    is_challenge = response.status == 403 and bool(response.header("www-authenticate"))
+    reason = Reason.NEEDS_LOGIN if is_challenge else _REASON_BY_STATUS.get(response.status, Reason.HTTP_ERROR)
     return FetchResult(
-        Outcome(_REASON_BY_STATUS.get(response.status, Reason.HTTP_ERROR), str(response.status)),
+        Outcome(reason, str(response.status)),
         retry_after=parse_retry_after(response.header("retry-after"), now) if is_overloaded else None,
         host_failed=is_overloaded,
         responded_at=response.responded_at,

@@ -44,6 +44,20 @@ _CHROMIUM_FLAGS = (
 )
 
 
+def import_playwright() -> Any:
+    """Return the module of playwright. Raises SettingsError without the extra `render`."""
+    try:
+        return import_module("playwright.sync_api")
+    except ImportError:
+        raise SettingsError("render of a site needs playwright: pip install 'plumbline-search[render]'") from None
+
+
+def launch_chromium(playwright: Any) -> Any:
+    """Start a browser without network access; its requests must be answered by a route."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    return playwright.chromium.launch(executable_path=executable, args=list(_CHROMIUM_FLAGS))
+
+
 class Renderer:
     """Runs the scripts of pages, one page at a time. Thread-safe. Call `close` at the end."""
 
@@ -57,7 +71,7 @@ class Renderer:
         self._playwright: Any = None
         self._browser: Any = None
         if self._rendered_sites:
-            self._import_playwright()
+            import_playwright()
 
     def should_render(self, page: Page) -> bool:
         """True if the page belongs to a site that is rendered."""
@@ -85,15 +99,9 @@ class Renderer:
         self._executor.submit(self._close_browser).result()
         self._executor.shutdown()
 
-    def _import_playwright(self) -> Any:
-        try:
-            return import_module("playwright.sync_api")
-        except ImportError:
-            raise SettingsError("render of a site needs playwright: pip install 'plumbline-search[render]'") from None
-
     def _render_html(self, page: Page) -> str:
         """Return the rendered HTML, or "" if rendering fails. Runs in the browser's thread."""
-        api = self._import_playwright()
+        api = import_playwright()
         try:
             context = self._running_browser().new_context(
                 user_agent=self._user_agent, service_workers="block", accept_downloads=False
@@ -115,7 +123,7 @@ class Renderer:
         browser_page = context.new_page()
         browser_page.on("dialog", lambda dialog: dialog.dismiss())
         browser_page.goto(page.final_url, wait_until="domcontentloaded")
-        with suppress(self._import_playwright().TimeoutError):
+        with suppress(import_playwright().TimeoutError):
             browser_page.wait_for_load_state(
                 "networkidle", timeout=min(_NETWORK_IDLE_MILLISECONDS, self._timeout_milliseconds)
             )
@@ -127,9 +135,8 @@ class Renderer:
     def _running_browser(self) -> Any:
         if self._browser is None or not self._browser.is_connected():
             self._close_browser()
-            self._playwright = self._import_playwright().sync_playwright().start()
-            executable = shutil.which("chromium") or shutil.which("chromium-browser")
-            self._browser = self._playwright.chromium.launch(executable_path=executable, args=list(_CHROMIUM_FLAGS))
+            self._playwright = import_playwright().sync_playwright().start()
+            self._browser = launch_chromium(self._playwright)
         return self._browser
 
     def _close_browser(self) -> None:

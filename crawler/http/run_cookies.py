@@ -3,6 +3,7 @@
 A cookie goes only to the host or domain that set it, and never to a whole public suffix such as `com.cn`.
 """
 
+from http.client import HTTPMessage
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from types import SimpleNamespace
 from typing import Any
@@ -54,3 +55,13 @@ class RunCookies:
         if len(self._jars) > _MAX_SITES:
             self._jars.pop(next(iter(self._jars)), None)
         return self.header(url) != before
+
+    def clear(self, url: str) -> None:
+        """Forget the cookies of the site of a URL."""
+        self._jars.pop(site_domain(host_of(url)), None)
+
+    def add(self, url: str, header: str) -> None:
+        """Store a Set-Cookie header that a script of the page at a URL wrote."""
+        message = HTTPMessage()
+        message["Set-Cookie"] = header
+        self.store(url, message)

@@ -16,7 +16,7 @@ from crawler.dedup.content_fingerprint import (
     fingerprint_page,
 )
 from crawler.parsing.meta_refresh import parse_meta_refresh
-from crawler.parsing.status_pages import find_status_outcome, is_bare_page
+from crawler.parsing.status_pages import find_status_outcome, has_login_form, is_bare_page
 from crawler.robots.page_directives import NO_DIRECTIVES, Directives, parse_meta_robots, parse_x_robots_tag
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from domain.file_formats import HTML_FORMAT
@@ -60,6 +60,7 @@ class ParsedPage:
         directives: robots directives of the page.
         fingerprint: content fingerprint, to compare pages.
         is_bare: True if the page has little text outside links and no article markup.
+        has_login_form: True for a bare page with a login form; see `status_pages.has_login_form`.
         reloads: True if the page asks the browser to load it again.
         status: what the page says about the request, if that is all it says.
     """
@@ -72,6 +73,7 @@ class ParsedPage:
     directives: Directives = NO_DIRECTIVES
     fingerprint: ContentFingerprint = EMPTY_FINGERPRINT
     is_bare: bool = False
+    has_login_form: bool = False
     reloads: bool = False
     status: Outcome | None = None
 
@@ -106,10 +108,12 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
         fingerprint = fingerprint_page(root, page.url, anchors)  # removes scripts and links
         is_bare = is_bare_page(fingerprint, body)
         status = find_status_outcome(root, collector.link_count) if is_bare else None
+        has_form = is_bare and has_login_form(root, collector.link_count)
         if is_bare and collector.link_count <= _MAX_SHELL_LINKS:
             for match in _SCRIPT_LOCATION.finditer("\n".join(scripts)[:_MAX_SCRIPT_CHARS]):
                 collector.add_url(match[1].replace("\\/", "/"))
-        return replace(collector.result(), fingerprint=fingerprint, is_bare=is_bare, status=status)
+        parsed_page = replace(collector.result(), fingerprint=fingerprint, is_bare=is_bare, status=status)
+        return replace(parsed_page, has_login_form=has_form)
     return collector.result()
 
 

@@ -1,7 +1,8 @@
 """Recognize pages with status 200 that are about the request: "not found", a challenge, maintenance, a login.
 
 Words alone decide nothing. Such a page is short and has no article markup. A "not found" page has a heading that says
-so and nothing else. The others also have few links. `crawler/dedup/shared_responses.py` finds those without such words.
+so and nothing else. The others also have few links. A login page may say nothing: its form has a password field.
+`crawler/dedup/shared_responses.py` finds those without such words.
 """
 
 import re
@@ -18,6 +19,10 @@ from domain.outcome import Outcome, Reason
 _MAX_BARE_TEXT_BYTES = 1_700  # without white space
 _MAX_GENERAL_TEXT_CHARS = 400  # for phrases that are not those of one program
 _MAX_LINKS = 10
+_MAX_LINKS_BESIDE_LOGIN = 20
+_MAX_TEXT_BESIDE_LOGIN_BYTES = 600  # without white space
+_MAX_TEXT_OF_LOGIN_PAGE_BYTES = 200  # the same, of a page without other evidence
+_BOXES = ("header", "nav", "aside", "footer", "dialog")  # a login form in them is a small part of an ordinary page
 _ARTICLE_MARKUP = re.compile(
     rb"<article[\s>]|articleBody|[\"']og:type[\"'][^>]{0,40}article|\"@type\"\s{0,9}:\s{0,9}\"\w{0,20}(?:Article|Posting)"
 )
@@ -54,7 +59,7 @@ def is_bare_page(fingerprint: ContentFingerprint, body: bytes) -> bool:
 
 
 def find_status_outcome(root: etree._Element, link_count: int) -> Outcome | None:
-    """Return GONE or BLOCKED for a bare page that is no content, by its text, its title and its first headings."""
+    """Return the outcome of a bare page that is no content, by its text, title, first headings and login form."""
     if any(
         is_not_found_heading("".join(map(str, element.itertext()))) for element in islice(root.iter("title", "h1"), 3)
     ):
@@ -62,7 +67,26 @@ def find_status_outcome(root: etree._Element, link_count: int) -> Outcome | None
     text = " ".join(" ".join(map(str, root.itertext())).split())
     tiers = ("signature", "general") if len(text) <= _MAX_GENERAL_TEXT_CHARS else ("signature",)
     phrases = _PHRASES.items() if link_count <= _MAX_LINKS else ()
-    return next((_OUTCOMES[kind] for (tier, kind), phrase in phrases if tier in tiers and phrase.search(text)), None)
+    for (tier, kind), phrase in phrases:
+        if tier in tiers and phrase.search(text):
+            return _OUTCOMES[kind]
+    return LOGIN_OUTCOME if has_login_form(root, link_count, _MAX_TEXT_OF_LOGIN_PAGE_BYTES) else None
+
+
+def has_login_form(root: etree._Element, link_count: int, max_bytes: int = _MAX_TEXT_BESIDE_LOGIN_BYTES) -> bool:
+    """True if a page is mostly a form with a password field: few links, and little text beside the form.
+
+    A form in the header, the menu or the margin of a page is a small part of it.
+    """
+    fields = [field for field in root.iter("input") if str(field.get("type")).strip().lower() == "password"]
+    if link_count > _MAX_LINKS_BESIDE_LOGIN or all(any(True for _ in field.iterancestors(*_BOXES)) for field in fields):
+        return False
+    forms = {form for field in fields for form in islice(field.iterancestors("form"), 1)}
+    body_bytes, *form_bytes = (
+        len("".join("".join(map(str, part.itertext())).split()).encode("utf-8", "replace"))
+        for part in (next(root.iter("body"), root), *forms)
+    )
+    return body_bytes - sum(form_bytes) <= max_bytes
 
 
 def is_not_found_heading(heading: str) -> bool:

@@ -18,23 +18,25 @@ from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
+from crawler.http.login_session import LoginError
 from crawler.http.render import Renderer
 from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.memory_budget import LARGE_BODY_BYTES, MEMORY_BUDGET_BYTES, MemoryBudget, Reservation, release_free_memory
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
-from crawler.parsing.status_pages import COOKIES_OUTCOME, OVERLOAD_OUTCOMES
+from crawler.parsing.status_pages import COOKIES_OUTCOME, LOGIN_OUTCOME, OVERLOAD_OUTCOMES
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.schedule.throttle import HostThrottle
 from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
+from crawler.urls.logout_links import is_logout_anchor
 from crawler.workers.ip_limiter import IpLimiter
 from crawler.workers.worker_process import Limits, WorkerDiedError, WorkerMemoryError, WorkerPool, WorkerTimeoutError
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
-from domain.message import error_message
+from domain.message import Message, error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Origin, Page
 from locks.fences import start_thread
@@ -46,6 +48,7 @@ _REASONS_TO_GET = (Reason.FETCHED, Reason.HTTP_ERROR, Reason.NEEDS_LOGIN)  # of 
 _PARSING_ERRORS = (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError)
 _REASON_BY_PARSING_ERROR = {WorkerTimeoutError: Reason.PARSING_TIMED_OUT, WorkerMemoryError: Reason.TOO_LARGE}
 _PARSE_BYTES_PER_BYTE = 12  # measured on pages with many tags: text of the page, tree and links
+_LOGOUT = Message("a link of the login, or one that ends the session")
 _BYTES_PER_LINK = 1000  # of a result and its visit
 
 
@@ -89,13 +92,14 @@ class PageResult:
         tokenized_page: the page as words, for a focused crawl.
         reservation: memory of the page, to be released after it is recorded; None without a page.
         is_bare: True if the page has little text outside links and no article markup.
+        has_login_form: True for a bare page with a login form.
         is_counted: True if the throttle of the host has counted the request already.
     """
 
     job: Job
     fetch_result: FetchResult
     links: tuple[Link, ...] = ()
-    rejected_counts: Counter[Reason] = field(default_factory=Counter)
+    rejected_counts: Counter[str] = field(default_factory=Counter)
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
     is_noindex: bool = False
@@ -105,6 +109,7 @@ class PageResult:
     tokenized_page: TokenizedPage | None = None
     reservation: Reservation | None = None
     is_bare: bool = False
+    has_login_form: bool = False
     is_counted: bool = False
 
 
@@ -225,7 +230,7 @@ class JobRunner:
             self._renderer.close()
 
     def _fetch_page(self, job: Job, reservation: Reservation, fetcher: Fetcher) -> PageResult:
-        fetch_result = self._render_result(job.entry, fetcher.fetch(job.entry, job.url, reservation))
+        fetch_result = self._fetch_rendered(job, reservation, fetcher)
         page = fetch_result.page
         if page is None:
             return PageResult(job, fetch_result)
@@ -247,10 +252,13 @@ class JobRunner:
         else:
             parsed_page = parse_page(page, self._product_token)
         status = COOKIES_OUTCOME if parsed_page.reloads and fetch_result.sets_cookie else parsed_page.status
+        links, rejected_counts, external_links = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
         if status is not None and parsed_page.is_bare:
             host_failed = status in OVERLOAD_OUTCOMES
-            return PageResult(job, replace(fetch_result, outcome=status, page=None, host_failed=host_failed))
-        links, rejected_counts, external_links = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
+            fetch_result = replace(fetch_result, outcome=status, page=None, host_failed=host_failed)
+            if status == LOGIN_OUTCOME:  # pages that it links to may need no login
+                return PageResult(job, fetch_result, links, fingerprint=parsed_page.fingerprint)
+            return PageResult(job, fetch_result)
         noindex = parsed_page.directives.noindex
         canonical_url = self._allowed_canonical_url(parsed_page, page.url)
         tokenized_page = (
@@ -271,7 +279,26 @@ class JobRunner:
             external_links,
             tokenized_page,
             is_bare=parsed_page.is_bare,
+            has_login_form=parsed_page.has_login_form,
         )
+
+    def _fetch_rendered(self, job: Job, reservation: Reservation, fetcher: Fetcher) -> FetchResult:
+        """Fetch and render a page, again after a sign-in if its scripts show the login in place of the page."""
+        session = self._fetcher.logins.find(job.url or job.entry.url)
+        for is_repeated in (False, True):
+            result = self._render_result(job.entry, fetcher.fetch(job.entry, job.url, reservation))
+            page = result.page
+            if page is None or session is None or self._renderer is None or not self._renderer.should_render(page):
+                break
+            if not session.shows_login(page.url, page.body, page.content_type):
+                break
+            outcome = Outcome(Reason.NEEDS_LOGIN)
+            try:
+                session.renew(session.generation, is_repeated=is_repeated)
+            except LoginError as error:
+                return replace(result, outcome=replace(outcome, detail=error_message(error)), page=None)
+            result = replace(result, outcome=outcome, page=None)
+        return result
 
     def _render_result(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
         if result.page is None or result.page.format != HTML_FORMAT:
@@ -294,13 +321,14 @@ class JobRunner:
 
     def _filter_links(
         self, parsed_page: ParsedPage, url: str, depth: int
-    ) -> tuple[tuple[Link, ...], Counter[Reason], tuple[Link, ...]]:
+    ) -> tuple[tuple[Link, ...], Counter[str], tuple[Link, ...]]:
         """Return the links that the rules allow at `depth`, rejected ones by reason, and a link to each other host."""
         links: list[Link] = []
-        rejected_counts, link_by_host = Counter(parsed_page.rejected_reasons), dict[str, Link]()
+        session = self._fetcher.logins.find(url)
+        rejected_counts, link_by_host = Counter[str](parsed_page.rejected_reasons), dict[str, Link]()
         is_too_deep = depth > self._url_rules.max_depth
         for link in parsed_page.links:
-            reason = self._cached_rejection_reason(link.url)
+            reason: str | None = self._cached_rejection_reason(link.url)
             if reason is Reason.OUT_OF_SCOPE and len(link_by_host) < MAX_EXTERNAL_HOSTS_PER_PAGE:
                 host = host_of(link.url)
                 if host not in self._url_rules.scopes_by_host:
@@ -309,6 +337,8 @@ class JobRunner:
                 continue
             if reason is None and is_plain_text_version(link.url, url):
                 reason = Reason.UNSUPPORTED_EXTENSION
+            if reason is None and session is not None:
+                reason = _LOGOUT if session.is_excluded(link.url) or is_logout_anchor(link.anchor) else None
             if reason is None:
                 links.append(link)
             else:

@@ -50,11 +50,23 @@ class StatusReports:
         with self._database.snapshot() as connection:
             return {host: int(count) for host, count in connection.execute(query)}
 
-    def login_page_count(self) -> int:
-        """Return the number of pages that ask for a login."""
+    def login_page_counts(self, limit: int) -> dict[str, int]:
+        """Return the number of pages that ask for a login, of the hosts with most of them, up to a number of hosts.
+
+        Hosts where they are fewer than a tenth do not count: public sites have a few such pages, too.
+        """
+        needs_login = count_if(outcomes.c.reason == Reason.NEEDS_LOGIN)
+        query = (
+            select(urls.c.host, needs_login)
+            .join(outcomes, outcomes.c.url_id == urls.c.url_id)
+            .where(outcomes.c.stage == Stage.CRAWL)
+            .group_by(urls.c.host)
+            .having((needs_login > 0) & (10 * needs_login >= func.count()))
+            .order_by(needs_login.desc(), urls.c.host)
+            .limit(limit)
+        )
         with self._database.snapshot() as connection:
-            query = select(func.count()).where(outcomes.c.stage == Stage.CRAWL, outcomes.c.reason == Reason.NEEDS_LOGIN)
-            return connection.scalar(query) or 0
+            return {host: int(count) for host, count in connection.execute(query)}
 
     def url_count(self) -> int:
         """Return the number of known URLs."""

@@ -1,13 +1,16 @@
 """Collect the inputs of the alert rules from the store, the clock and the timetable."""
 
 import time
+from collections.abc import Iterable, Mapping
 
+from crawler.http.login_state import login_failures
 from crawler.settings import CrawlSettings, can_render_automatically
 from pipeline.alerts.rules import AlertInputs, SiteInputs
 from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history, missed_time
 from pipeline.runs.timetable import LATE_AFTER_SECONDS, configured_appointments
+from pipeline.settings import Settings
 
 RECENT_RUNS = 20
 
@@ -32,7 +35,15 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         store.lexicons.blocked_version(),
         {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
         store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
+        login_failures_by_host(engine.settings, [site.host for site in sites]),
     )
+
+
+def login_failures_by_host(settings: Settings, hosts: Iterable[str]) -> Mapping[str, str]:
+    """Return the reasons of the failed logins of these hosts; a record can have several hosts."""
+    failures = login_failures(settings.data_dir)
+    records = {host: settings.crawl.sites.login_site(host) for host in hosts} if failures else {}
+    return {host: failures[site.host] for host, site in records.items() if site is not None and site.host in failures}
 
 
 def is_crawled(crawl: CrawlSettings, host: str) -> bool:

@@ -7,6 +7,7 @@
 `site_stopped`   a site that returned pages before returned none in its newest run, or fewer than it blocked
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
+`login_failed`   the login of a site was refused, or its page did not respond as expected
 `needs_login`    most pages of a site ask for a login
 `needs_javascript` most pages of a site have no text until scripts run, and the site is not rendered
 `template`       the share of a site's pages without an extracted body has at least doubled
@@ -81,6 +82,7 @@ class AlertInputs:
         blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
         javascript_pages: Number of pages that need JavaScript, by host; only hosts to which an administrator must
             react.
+        login_failures: The reason why the login failed, by host.
         rising_terms: The rising terms of the newest run; none without `alerts.rising_terms`.
         silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
         firing: The alerts that fired at the last evaluation.
@@ -95,6 +97,7 @@ class AlertInputs:
     blocked_lexicon: BlockedVersion | None = None
     javascript_pages: Mapping[str, int] = field(default_factory=dict)
     rising_terms: Sequence[RisingTerm] = ()
+    login_failures: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
@@ -210,6 +213,11 @@ def _site_stopped_rule(case: SiteCase) -> AlertValues:
     return {"reason": reason, "n": count} if count else {}
 
 
+def _login_failed_rule(case: SiteCase) -> AlertValues:
+    problem = case.inputs.login_failures.get(case.site.host, "")
+    return {"problem": problem} if problem else {}
+
+
 def _needs_login_rule(case: SiteCase) -> AlertValues:
     count, all_count = case.current_counts[Reason.NEEDS_LOGIN], case.current_counts.total()
     return {"n": count} if _ratio(count, all_count) > MAJORITY_SHARE else {}
@@ -275,6 +283,7 @@ def _nothing_new_rule(case: SiteCase) -> AlertValues:
 SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "certificate": _certificate_rule,
     "robots": _robots_rule,
+    "login_failed": _login_failed_rule,
     "needs_login": _needs_login_rule,
     "site_stopped": _site_stopped_rule,
     "needs_javascript": _needs_javascript_rule,
@@ -284,11 +293,12 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "nothing_new": _nothing_new_rule,
 }
 ALERT_KINDS = ("run_failed", "night_missed", "lexicon_blocked", "rising_terms", *SITE_RULES)
-SITE_FAULTS = {"certificate", "robots", "needs_login", "site_stopped", "needs_javascript"}
+SITE_FAULTS = {"certificate", "robots", "login_failed", "needs_login", "site_stopped", "needs_javascript"}
 # Rule -> rules that suppress it if they fire for the same site.
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
-    "site_stopped": {"certificate", "robots", "needs_login"},
+    "needs_login": {"login_failed"},
+    "site_stopped": {"certificate", "robots", "login_failed", "needs_login"},
     "template": {"needs_javascript"},
     **{kind: SITE_FAULTS | {"no_article"} - {kind} for kind in ("no_article", "few_articles", "nothing_new")},
 }

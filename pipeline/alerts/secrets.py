@@ -1,19 +1,32 @@
 """Read secrets from environment variables or files. They are never in the TOML file, in logs or in messages."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from crawler.http.login_secrets import read_secrets
 from domain.errors import SettingsError
+from locks.private_files import MAX_SECRET_LENGTH, read_secret_text
 from pipeline.alerts.settings import AlertSettings
 from pipeline.logs import register_secrets
 
+if TYPE_CHECKING:
+    from pipeline.settings import Settings  # which imports the settings of alerts
+
 SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"  # noqa: S105 (the name of a setting, no secret)
-MAX_SECRET_LENGTH = 4096  # characters
 
 
 def alert_secrets(settings: AlertSettings) -> tuple[str, str]:
     """Return what log records must not contain: the webhook URL, and its path with the query; "" if there is none."""
     return settings.webhook, settings.webhook.partition("://")[2].partition("/")[2]
+
+
+def register_settings_secrets(settings: "Settings") -> None:
+    """Mask the secrets of alerts and of logins in the log. A broken file of logins is reported by its use."""
+    register_secrets(*alert_secrets(settings.alerts))
+    with suppress(SettingsError):
+        register_secrets(*read_secrets(settings.folder).values())
 
 
 def read_smtp_password(folder: Path, file: str) -> str:
@@ -24,16 +37,10 @@ def read_smtp_password(folder: Path, file: str) -> str:
     if SMTP_PASSWORD_VARIABLE in os.environ or not file:
         return os.environ.get(SMTP_PASSWORD_VARIABLE, "")
     try:
-        with (folder / file).open(encoding="utf-8") as stream:
-            content = stream.read(MAX_SECRET_LENGTH + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"cannot read alerts.smtp_password_file = {file!r}: {reason}") from None
-    if len(content) > MAX_SECRET_LENGTH:
+        password = read_secret_text(folder / file, MAX_SECRET_LENGTH).strip()
+    except SettingsError as error:
         raise SettingsError(
-            f"cannot read alerts.smtp_password_file = {file!r}: it has more than {MAX_SECRET_LENGTH} characters; "
-            "name a file that contains only the password"
-        )
-    password = content.strip()
+            f"cannot read alerts.smtp_password_file = {file!r}: {error}; name a file that contains only the password"
+        ) from None
     register_secrets(password)
     return password

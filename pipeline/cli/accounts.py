@@ -4,7 +4,6 @@ Passwords are read from a prompt on a terminal, otherwise from the first line of
 arguments, because every process on the machine can read the arguments of a command.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from domain.account import Role
 from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_line, print_table_or_json
-from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
+from pipeline.cli.session import format_time_or_none, read_secret, terminal_user, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
@@ -121,22 +120,10 @@ def list_accounts(engine: "Engine", as_json: bool) -> None:
 
 
 def read_password() -> str:
-    """Read a password: typed twice at a prompt, or the first line of standard input.
-
-    Raises AccountError if standard input is empty.
-    """
+    """Read a password. Raises SettingsError if standard input is empty."""
     from search_ui.passwords import MIN_PASSWORD_CHARS
 
-    if sys.stdin.isatty():
-        return str(
-            click.prompt(
-                f"Password (at least {MIN_PASSWORD_CHARS} characters)", hide_input=True, confirmation_prompt=True
-            )
-        )
-    line = sys.stdin.readline()
-    if not line:
-        raise AccountError("no password given: type it at the prompt, or send it on standard input")
-    return line.rstrip("\r\n")
+    return read_secret(f"Password (at least {MIN_PASSWORD_CHARS} characters)")
 
 
 def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:

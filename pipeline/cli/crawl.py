@@ -264,6 +264,28 @@ def sites_import(
     print_lines(import_sites(settings, site_list, preview, nevertheless, own_network))
 
 
+@sites.command("login-secret")
+@click.argument("host")
+@click.option("--remove", "is_removed", is_flag=True, help="Remove the secret.")
+@click.pass_context
+def sites_login_secret(context: click.Context, host: str, is_removed: bool) -> None:
+    """Set the password or token of the login of HOST, from a prompt or the first line of standard input.
+
+    Its site may sign in again after a failed login.
+    """
+    from crawler.http.login_secrets import save_secret
+    from crawler.http.login_state import clear_login_failure
+    from pipeline.cli.session import read_secret
+
+    settings = load_call_settings(context)
+    name = canonical_host(host)
+    if name not in settings.crawl.sites.by_host:
+        raise SettingsError(f"{host} is not in [[sites]]: `plumb sites` lists all")
+    save_secret(settings.folder, name, "" if is_removed else read_secret("Password or token"))
+    clear_login_failure(settings.data_dir, name)
+    print_line(f"{'removed' if is_removed else 'saved'} the login secret of {name}")
+
+
 @sites.command("remove")
 @click.argument("host")
 @click.pass_context

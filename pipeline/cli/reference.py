@@ -41,7 +41,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.TOO_LARGE: "Raise `crawl.max_bytes`, `crawl.max_document_mb` or `extract.document_mb`.",
     Reason.TOO_MANY_REDIRECTS: "Open the URL in a browser. Raise `crawl.max_redirects` if the redirects are valid.",
     Reason.REDIRECTED_OUT_OF_SCOPE: "Add the target host at **Sites > Add site** if it belongs to the vertical.",
-    Reason.NEEDS_LOGIN: "Set `cookies` or `headers` of the site. The next run requests the page again.",
+    Reason.NEEDS_LOGIN: "Enter the login: **Sites**, the site, **Login**. The next run requests the page again.",
     Reason.BLOCKED: "The next run requests the page again. If it stays, ask the site.",
     Reason.NOT_HTML: "Neither a page nor a supported document format. See `crawl.document_formats`.",
     Reason.UNDECODABLE: "`plumb explain URL` shows the declared and the detected encoding.",

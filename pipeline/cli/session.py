@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import update_wrapper
@@ -12,11 +13,11 @@ import click
 
 from domain.errors import PlumblineError, SettingsError
 from domain.outcome import Reason, StageReport
-from pipeline.alerts.secrets import alert_secrets
+from pipeline.alerts.secrets import register_settings_secrets
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
 from pipeline.cli.console import print_line, print_lines, stderr_console
 from pipeline.local_time import local_time
-from pipeline.logs import configure_logging, ensure_folder, register_secrets
+from pipeline.logs import configure_logging, ensure_folder
 from pipeline.progress import JsonLineProgress, Progress, TerminalProgress
 from pipeline.settings import Settings, load_settings
 
@@ -83,7 +84,7 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
     """Open the log file and the engine of a vertical; closes the engine at the end."""
     from pipeline.engine import Engine  # imported late because it loads SQLAlchemy
 
-    register_secrets(*alert_secrets(settings.alerts))
+    register_settings_secrets(settings)
     ensure_folder(settings.data_dir / "logs")
     configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
     with Engine(settings, create_progress(settings)) as engine:
@@ -152,3 +153,16 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise PlumblineError(f"cannot read {path}: {error.strerror}") from error
+
+
+def read_secret(prompt: str) -> str:
+    """Read a secret: typed twice at a prompt, or the first line of standard input.
+
+    Raises SettingsError if standard input is empty.
+    """
+    if sys.stdin.isatty():
+        return str(click.prompt(prompt, hide_input=True, confirmation_prompt=True))
+    line = sys.stdin.readline().rstrip("\r\n")
+    if not line:
+        raise SettingsError("no password given: type it at the prompt, or send it on standard input")
+    return line

@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from crawler.http.login_secrets import SECRETS_FILE
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
 from docstore.follows import DAMAGED_FILE_ADVICE, FOLLOWS_FILE
@@ -51,9 +52,12 @@ COPIES_DIR = "copies"  # in the data folder
 KEPT_COPIES = 7
 COPIED_STATE_PATTERNS = ("*.json", "topics/*.json", "session.key")
 BACKUP_PREFIX, PARTIAL_PREFIX = "plumbline-", ".unfinished-"
-# Entries of the data folder that can be recreated, or are copied separately.
+# Entries of the data folder that can be recreated, are copied separately, or are secret.
 EXCLUDED_NAMES = frozenset(
-    {WARC_DIR, COPIES_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json", LIVE_PROGRESS_FILE}
+    {
+        *(WARC_DIR, COPIES_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json", LIVE_PROGRESS_FILE),
+        SECRETS_FILE,  # if the data folder is that of the settings
+    }
 )
 BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: the folders of earlier backups
 MAX_BACKUP_LOCATIONS = 8

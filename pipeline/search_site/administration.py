@@ -23,6 +23,7 @@ from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.site_logins import StoreLogins
 from pipeline.site_admin.sites import StoreSites
 from pipeline.topic.coverage import estimate_coverage
 from pipeline.topic.needs import topic_needs
@@ -34,6 +35,7 @@ from search_ui.interfaces import Overview, SiteDetail, SiteReport
 from search_ui.review.topic_tools import TopicReviewState, TopicTools
 
 MAX_RUNS_SHOWN = 30  # on the page of run history
+MAX_LOGIN_SITES_SHOWN = 5  # on the overview
 
 
 def build_administration(engine: Engine, review: LexiconReview) -> Administration:
@@ -45,6 +47,7 @@ def build_administration(engine: Engine, review: LexiconReview) -> Administratio
         EngineRunControl(engine),
         StoreSites(engine),
     )
+    logins = StoreLogins(engine, sites)
     return Administration(
         store=engine.store,
         operations=declare_operations(engine),
@@ -66,7 +69,9 @@ def build_administration(engine: Engine, review: LexiconReview) -> Administratio
         diagnose_page=StorePageDiagnosis(engine).diagnose_page,
         finish_settings_records=lambda: finish_settings_records(engine),
         settings_reader=SettingsReader(editor.load_form, editor.review),
-        site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions, sites.check),
+        site_reader=SiteReader(
+            sites.find_host, sites.load, sites.suggestions, sites.check, logins.load, logins.try_login
+        ),
     )
 
 
@@ -93,7 +98,7 @@ class StoreReports:
             store.alerts.firing(),
             load_embedding_backlog(self._engine),
             store.lexicons.status_counts().get(TermStatus.CANDIDATE, 0),
-            store.status.login_page_count(),
+            store.status.login_page_counts(MAX_LOGIN_SITES_SHOWN),
         )
 
     def sites(self) -> Sequence[SiteReport]:

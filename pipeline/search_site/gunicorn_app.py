@@ -22,8 +22,8 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 
 from domain.errors import PlumblineError
-from pipeline.alerts.secrets import alert_secrets
-from pipeline.logs import configure_access_log, configure_logging, ensure_folder, register_secrets
+from pipeline.alerts.secrets import register_settings_secrets
+from pipeline.logs import configure_access_log, configure_logging, ensure_folder
 from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
 from search_ui.settings import METRICS_FOLDER_ENV
@@ -150,7 +150,7 @@ def main() -> None:
     descriptor, parent = map(int, sys.argv[1:])
     settings: Settings
     settings, is_solr_open = pickle.load(sys.stdin.buffer)  # noqa: S301 (bytes from our own process)
-    register_secrets(*alert_secrets(settings.alerts))
+    register_settings_secrets(settings)
     try:
         ensure_folder(settings.data_dir / "logs")
         configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)

@@ -1,7 +1,6 @@
 """Check a site before its first crawl, with the requests of the crawl: its fetcher, protections and delays."""
 
 import logging
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,9 +37,7 @@ log = logging.getLogger(__name__)
 MAX_SITEMAP_REQUESTS = 8
 MAX_SAMPLE_URLS = 12
 MIN_ANCHOR_CHARS = 8  # of a link that is probably the headline of an article
-MAX_LOGIN_LINKS = 20  # a page with a password field and more links is not a login page
 MIN_RESPONSE_SECONDS = 0.02
-PASSWORD_FIELD_RE = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 
 MAX_CHECK_SECONDS = 30.0  # later no redirect is followed and no sitemap is read
 MAX_FETCH_SECONDS = 20.0
@@ -126,7 +123,7 @@ class SiteProbe:
                 runner = runners.enter_context(closing(JobRunner(fetcher, plan, time.time)))
             page = result.fetch_result.page
             if page is not None:
-                check = self._describe_page(check, page, result.links)
+                check = replace(self._describe_page(check, page), needs_login=result.has_login_form)
             return self._measure_size(runner, plan, check, rules, result)
 
     def _plan_for(self, url: str) -> CrawlPlan:
@@ -177,17 +174,15 @@ class SiteProbe:
             raise SiteProblemError(check, failure)
         return replace(check, has_robots=200 <= robots_file.status < 300, crawl_delay=rules.crawl_delay), rules
 
-    def _describe_page(self, check: SiteCheck, page: Page, links: Iterable[Link]) -> SiteCheck:
-        """Return the check with the charset of the start page, and whether it needs scripts or a login."""
+    def _describe_page(self, check: SiteCheck, page: Page) -> SiteCheck:
+        """Return the check with the charset of the start page, and whether it needs scripts."""
         decoded_page = decode_page(page.body, page.content_type)
         if decoded_page is None and page.format == HTML_FORMAT:
             raise SiteProblemError(check, Outcome(Reason.UNDECODABLE))
-        is_login = bool(PASSWORD_FIELD_RE.search(page.body)) and len(list(links)) <= MAX_LOGIN_LINKS
         return replace(
             check,
             charset=decoded_page.encoding if decoded_page else "",
             needs_scripts=page.format == HTML_FORMAT and self._needs_scripts(page),
-            needs_login=is_login,
         )
 
     def _needs_scripts(self, page: Page) -> bool:

@@ -11,6 +11,7 @@ from domain.account import Role
 from domain.operation import Call, Change, Field, Operation, Recording
 from pipeline.engine import Engine
 from pipeline.site_admin.settings_editor import CHANGE_ACTION, FileSettingsEditor
+from pipeline.site_admin.site_logins import LOGIN_ACTION, StoreLogins
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.site_form import SiteOption, SiteOptionKind
 
@@ -18,6 +19,7 @@ from search_ui.admin.site_form import SiteOption, SiteOptionKind
 def site_operations(engine: Engine) -> tuple[Operation, ...]:
     """Return the operations. They raise SettingsError, `site_remove` also BusyError."""
     sites, editor = StoreSites(engine), FileSettingsEditor(engine.settings, engine.store.operations)
+    logins = StoreLogins(engine, sites)
 
     def operation(name: str, apply: Callable[[Call], Change | None], inverse: str = "", *undone: str) -> Operation:
         fields = tuple(Field(field, is_required=True) for field in undone)
@@ -46,6 +48,10 @@ def site_operations(engine: Engine) -> tuple[Operation, ...]:
     def change_site(host: str, call: Call) -> None:
         sites.change(host, call.values["values"], call.account)
 
+    def change_login(host: str, call: Call) -> None:
+        values = call.values
+        logins.change(host, values["values"], call.text("secret"), call.account, bool(values.get("removes_secret")))
+
     def set_option(host: str, call: Call) -> None:
         sites.set_option(host, SiteOptionKind(call.text("kind")), call.text("value"), call.account)
 
@@ -57,6 +63,7 @@ def site_operations(engine: Engine) -> tuple[Operation, ...]:
         operation(CHANGE_ACTION, change_setting, CHANGE_ACTION, "subject", "before", "after"),
         site_operation("site_add", add_site, "site_change"),
         site_operation("site_change", change_site, "site_change"),
+        site_operation(LOGIN_ACTION, change_login, LOGIN_ACTION),
         site_operation("site_pause", lambda host, call: sites.pause(host, call.account), "site_resume"),
         site_operation("site_resume", lambda host, call: sites.resume(host, call.account), "site_pause"),
         site_operation("site_option_set", set_option),

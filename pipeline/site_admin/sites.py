@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from crawler.host_suggestions import load_host_suggestions
+from crawler.http.login_secrets import save_secret
 from crawler.site import canonical_host
 from crawler.urls.canonical import UrlRules, host_of
 from docstore.site_pages import REMOVE_ACTION
@@ -104,7 +105,7 @@ class StoreSites:
             lambda sections: change_tables(sections, {host: {"paused": value}}), account, action, host, ("paused",)
         )
 
-    def change(self, host: str, values: Mapping[str, str], account: str) -> None:
+    def change(self, host: str, values: Mapping[str, str], account: str, action: str = CHANGE_ACTION) -> None:
         """Change the values of the form that differ from the file. Raises SiteError with the problem of each."""
 
         def find_changes(sections: Sections) -> Changes:
@@ -113,7 +114,7 @@ class StoreSites:
             new_values = {key: value for key, value in parse_form(values).items() if value != stored_values[key]}
             return change_tables(sections, {host: new_values})
 
-        self._edit(find_changes, account, CHANGE_ACTION, host)
+        self._edit(find_changes, account, action, host)
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
         """Send a header (`Name: value`) or cookies (`name=value; name=value`) to a host, or use a proxy (its URL).
@@ -156,6 +157,7 @@ class StoreSites:
             pending = self._store.operations.prepare(account, REMOVE_ACTION, host, details)
             contents = self._store.site_pages.remove(host, pending)
             edit()
+            save_secret(self._engine.settings.folder, host, "")
             return contents
 
     def undo_edit(self, host: str, changes: Mapping[str, Sequence[Any]], account: str, action: str) -> bool:

@@ -10,7 +10,7 @@ from domain.errors import SettingsError
 from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
-from search_ui.admin.views import format_duration, format_timestamp
+from search_ui.admin.views import cure_page, format_duration, format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import alert_message, translate, translate_message
 
@@ -38,6 +38,7 @@ def alert_list() -> BaseResponse:
         ],
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
+        cure_page=cure_page,
         moment=format_timestamp,
         duration=format_duration,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from domain.administration import HostSuggestion
+from domain.login import LoginTrial
 from domain.site_check import SiteCheck
 
 
@@ -31,6 +32,43 @@ SITE_FORM_KEYS = ("name", "delay", "quiet_hours", "urls", "scope", "keep_days", 
 """Keys of a site that the form shows; `urls` and `scope` have one value per line, `render` is `true` or ""."""
 
 
+LOGIN_FORM_KEYS = ("login", "login_user", "login_url", "login_fields", "login_signed_in_text", "login_signed_out_text")
+"""Keys of a site that the form of its login shows; `login_fields` has one value per line."""
+
+
+class SecretSource(StrEnum):
+    """Where the password of a login comes from."""
+
+    NONE = "none"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True)
+class SiteLogin:
+    """How the crawl signs in to one host, without the password.
+
+    Attributes:
+        host: The host.
+        values: Text by key of LOGIN_FORM_KEYS; "" if the settings file does not state it.
+        secret_source: Where the password comes from.
+        secret_variable: The variable of the environment that can set it.
+        secret_problem: Why it cannot be read, or "".
+        readers: The key `readers` of the site, or "".
+        page_url: A page of the site for a trial, or "".
+        is_rendered: Pages of the site are rendered, and the sign-in can run scripts.
+    """
+
+    host: str
+    values: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(LOGIN_FORM_KEYS, ""))
+    secret_source: SecretSource = SecretSource.NONE
+    secret_variable: str = ""
+    secret_problem: str = ""
+    readers: str = ""
+    page_url: str = ""
+    is_rendered: bool = False
+
+
 @dataclass(frozen=True)
 class SiteSettings:
     """What the settings file says about one host.
@@ -52,16 +90,20 @@ class SiteSettings:
 
 @dataclass(frozen=True)
 class SiteReader:
-    """Functions that read sites in the settings file, and `check`. All but the first raise SettingsError.
+    """Functions that read sites in the settings file or request them. All but the first raise SettingsError.
 
     Attributes:
         find_host: Returns the canonical form of a host; "" if nothing is known of it.
         load: Returns the settings of a host.
         suggestions: Returns the best suggested hosts, up to a number.
         check: Requests a site and returns what speaks for and against it.
+        load_login: Returns the login of a host.
+        try_login: Signs in to a host with the values of a form, a password ("": the saved one) and the URL of a page.
     """
 
     find_host: Callable[[str], str]
     load: Callable[[str], SiteSettings]
     suggestions: Callable[[int], Sequence[HostSuggestion]]
     check: Callable[[str], SiteCheck]
+    load_login: Callable[[str], SiteLogin]
+    try_login: Callable[[str, Mapping[str, str], str, str], LoginTrial]

@@ -10,13 +10,21 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
+from domain.login import LoginKind, LoginTrial
 from domain.message import error_message
 from domain.operation import Field
 from domain.site_check import SiteCheck
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import read_text, run_operation
 from search_ui.admin.page_views import MAX_URL_CHARS
-from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOptionKind, SiteSettings
+from search_ui.admin.site_form import (
+    LOGIN_FORM_KEYS,
+    SITE_FORM_KEYS,
+    SecretSource,
+    SiteLogin,
+    SiteOptionKind,
+    SiteSettings,
+)
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error, translate_message
 
@@ -26,6 +34,7 @@ blueprint.after_request(add_no_store_headers)
 MAX_SUGGESTIONS = 20
 MESSAGE_BY_ACTION = {"pause": "paused", "resume": "resumed", "recrawl": "requeued"}
 BYTES_PER_MEGABYTE = 1_000_000
+MAX_LOGIN_CHARS = 4_000  # of one field
 
 
 def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..., BaseResponse]]:
@@ -74,6 +83,8 @@ def add_site() -> BaseResponse:
         return redirect(url_for("site_admin.suggested_sites", url=url), 303)
     host = change.result if change else ""
     flash(translate("{host} is crawled in the next run.", host=host))
+    if "needs_login" in request.form:
+        return redirect(url_for("site_admin.site_login", host=host), 303)
     if check:
         flash(" ".join(map(translate_message, check.findings)))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
@@ -111,6 +122,55 @@ def change_settings(host: str) -> BaseResponse:
         return _render_settings(replace(_load(host), values=values), errors)
     flash(translate("The settings of the site are saved."))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
+
+
+@blueprint.get("/<host>/login")
+@host_view(Role.OPERATOR)
+def site_login(host: str) -> BaseResponse:
+    """Show how the crawl signs in to a host."""
+    login = current_site().administration.site_reader.load_login(host)
+    return _render_login(login, login.values, login.page_url)
+
+
+def _render_login(
+    login: SiteLogin,
+    values: Mapping[str, str],
+    page_url: str,
+    trial: LoginTrial | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> BaseResponse:
+    """Show the form of a login with these values, what a trial showed, and errors as in `_render_settings`."""
+    status = 422 if errors or (trial and trial.problem) else 200
+    context = {"login": login, "values": values, "page_url": page_url, "trial": trial, "errors": errors or {}}
+    return render_page("admin_site_login.html", status, kinds=LoginKind, **context)
+
+
+@blueprint.post("/<host>/login")
+@host_view(Role.OPERATOR)
+def change_login(host: str) -> BaseResponse:
+    """Try the login of the form, save it, or save it if the trial succeeds. No response has the password."""
+    reader, action = current_site().administration.site_reader, request.form.get("action")
+    if action not in ("try", "try_and_save", "save"):
+        abort(400)
+    values = {key: read_text(Field(key, MAX_LOGIN_CHARS)) for key in LOGIN_FORM_KEYS}
+    secret, page_url = request.form.get("secret", ""), read_text(Field("page_url", MAX_URL_CHARS))
+    removes_secret = "removes_secret" in request.form
+    trial, errors = None, dict[str, str]()
+    try:
+        if action != "save":
+            trial = reader.try_login(host, values, secret, page_url)
+            found_fields = "\n".join(trial.login.fields)
+            values = {**values, "login_fields": found_fields or values["login_fields"]}
+        if action == "save" or (action == "try_and_save" and trial and trial.problem is None):
+            run_operation("site_login", host=host, values=values, secret=secret, removes_secret=removes_secret)
+            if trial:
+                flash(translate("The sign-in succeeded."))
+            flash(translate("The login is saved." if values["login"] else "The site has no login any more."))
+            return redirect(url_for("site_admin.site_login", host=host), 303)
+    except SettingsError as error:
+        problems = error.problems if isinstance(error, SiteError) else {"": error_message(error)}
+        errors = {key: translate_message(problem) for key, problem in problems.items()}
+    return _render_login(reader.load_login(host), values, page_url, trial, errors)
 
 
 @blueprint.post("/<host>/options")
@@ -154,6 +214,7 @@ def confirm_removal(host: str) -> BaseResponse:
         contents=contents,
         megabytes=contents.archived_bytes / BYTES_PER_MEGABYTE,
         option_count=len(_load(host).options),
+        has_login=current_site().administration.site_reader.load_login(host).secret_source is SecretSource.FILE,
     )
 
 

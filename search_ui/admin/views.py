@@ -31,6 +31,7 @@ blueprint.after_request(add_no_store_headers)
 
 REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
+LOGIN_ALERTS = ("login_failed", "needs_login")  # the login of a site cures them
 MAX_RUNS_SHOWN = 8  # in the table below the charts
 SECONDS_PER_DECISION = 9  # on a candidate term
 MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term
@@ -58,6 +59,7 @@ def overview() -> BaseResponse:
         if is_operator
         else "",  # the dashboard can cancel work and has no password
         reads_reports=reads_reports,
+        cure_page=cure_page,
         live=administration.live_run() if reads_reports else None,
         now=site.clock(),
         in_solr=_count_solr_documents(),
@@ -199,6 +201,13 @@ def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
         (reason, count) for reason, count in report.totals.outcome_counts.items() if reason not in SUCCESS_REASONS
     ]
     return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
+
+
+def cure_page(alert_kind: str) -> str:
+    """Return the endpoint of the page of a site where the current account can do most about an alert."""
+    account = current_account()
+    is_login = alert_kind in LOGIN_ALERTS and account is not None and Role.OPERATOR in account.roles
+    return "site_admin.site_login" if is_login else "admin.site_detail"
 
 
 def format_timestamp(seconds: float) -> str:

@@ -20,7 +20,7 @@ from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
 BENCHMARKS = (
-    *("conformance", "crawl", "documents", "extract", "findable"),
+    *("conformance", "crawl", "documents", "doors", "extract", "findable"),
     *("focus", "glossary", "papers", "readers", "search", "speed", "terms"),
 )
 

@@ -98,6 +98,7 @@ def test_odd_validators_are_not_sent_back(site: Site, value: str) -> None:
         (Answer(404), Reason.GONE),
         (Answer(410), Reason.GONE),
         (Answer(403), Reason.HTTP_ERROR),
+        (Answer(403, headers={"WWW-Authenticate": "Negotiate"}), Reason.NEEDS_LOGIN),
         (Answer(500), Reason.HTTP_ERROR),
         (Answer(999), Reason.HTTP_ERROR),
         (Answer(204), Reason.EMPTY_BODY),

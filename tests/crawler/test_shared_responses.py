@@ -147,6 +147,27 @@ def test_the_footer_of_a_protected_site_is_no_challenge() -> None:
     assert status_of("Harbour", text) == ("", "")
 
 
+FORM = '<form action=/in><label>Name <input name=u></label><input type="Password" name=p><button>Go</button></form>'
+
+
+@pytest.mark.parametrize(("head", "tail"), [
+    ("", ""), ("<h1>Portal</h1>", "<footer>© Ministry, Main Street 1</footer>"), (f"<div>{NAV[:200]}</div>", ""),
+])  # fmt: skip
+def test_a_page_that_is_a_form_with_a_password_field_asks_for_a_login(head: str, tail: str) -> None:
+    assert status_of("Portal", f"{head}<main>{FORM}</main>{tail}") == ("needs_login", "login")
+
+
+@pytest.mark.parametrize("body", [
+    f"<header>{FORM}</header><h1>Harbour</h1><p>{STORY}</p>",
+    f"<aside>{FORM}</aside><p>x</p>",
+    f"<div>{FORM}</div><h1>Harbour</h1><p>{STORY * 4}</p>",
+    f"{NAV * 2}{NAV.replace('/n/', '/m/')}{FORM}",
+    "<form><input name=q><button>Search</button></form>",
+], ids=["header", "margin", "article", "links", "search"])  # fmt: skip
+def test_a_login_box_of_an_ordinary_page_is_no_login_wall(body: str) -> None:
+    assert status_of("Harbour", body) == ("", "")
+
+
 # -- what the crawl does
 
 
@@ -278,6 +299,45 @@ def test_articles_that_move_to_the_front_page_are_gone(tmp_path: Path) -> None:
 def test_a_redirect_to_a_login_is_no_success(tmp_path: Path, target: str) -> None:
     table, _ = second_night(tmp_path, {"/a0.html": Answer(302, b"", {"Location": target}), target: page()})
     assert stories(table) == 6 and table.reasons()["/a0.html"] == "needs_login"
+
+
+NOTICE = f"<p>{STORY * 3}</p>"  # too much text for a page without other evidence
+
+
+@pytest.mark.parametrize("text", [FORM, FORM + NOTICE])
+def test_redirects_to_a_login_form_ask_for_a_login_whatever_its_url_says(tmp_path: Path, text: str) -> None:
+    gate = {f"/a{n}.html": Answer(302, b"", {"Location": f"/gate?{n}"}) for n in range(4)}
+    forms = {f"/gate?{n}": Answer(302, b"", {"Location": "/welcome"}) for n in range(4)}
+    table, _ = second_night(tmp_path, {**gate, **forms, "/welcome": page(text=text)})
+    assert stories(table) == 6
+    assert {table.reasons()[f"/a{n}.html"] for n in range(4)} == {"needs_login"}, table.reasons()
+    assert table.reasons()["/welcome"] == "needs_login" and table.reasons()["/a4.html"] == "unchanged"
+
+
+def test_a_start_page_that_redirects_to_a_login_form_asks_for_a_login(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with Site(
+        {"/": Answer(302, b"", {"Location": "/welcome"}), "/welcome": page("/free", text=FORM), "/free": story(1)}
+    ) as site:
+        run(table, settings(site.url()), tmp_path)
+    assert table.reasons()["/"] == table.reasons()["/welcome"] == "needs_login"
+    assert stories(table) == 1  # a page that needs no login, linked from the login page
+
+
+def test_a_moved_article_with_a_login_box_is_an_article(tmp_path: Path) -> None:
+    box, text = f"<div>{FORM}</div>", f"<p>{STORY * 9}</p>"
+    table = MemoryTable()
+    with Site({"/": Answer(302, b"", {"Location": "/a"}), "/a": page(text=box + text)}) as site:
+        run(table, settings(site.url()), tmp_path)
+    assert stories(table) == 1 and table.reasons()["/"] == "duplicate"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_login_form_in_place_of_pages_is_no_article(tmp_path: Path, is_new: bool) -> None:
+    wall, paths = page(text=FORM + NOTICE), [f"/{'new' if is_new else 'a'}{n}.html" for n in range(6)]
+    table, _ = second_night(tmp_path, {"/": page(*paths), **dict.fromkeys(paths, wall)})
+    assert {table.reasons()[path] for path in paths} == {"needs_login"}
+    assert stories(table) == 6
 
 
 def test_a_blocked_page_is_asked_again_soon_and_slows_the_crawl(tmp_path: Path) -> None:

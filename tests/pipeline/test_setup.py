@@ -99,6 +99,8 @@ def test_a_check_recognizes_scripts_and_sign_in_forms() -> None:
     assert check({"/": Answer(body=app_page)}).needs_scripts
     assert check({"/": Answer(body=b"<form><input name=u><input type='password'></form>")}).needs_login
     assert not check({"/": HOME}).needs_scripts and not check({"/": HOME}).needs_login
+    box = b"<header><form><input type=password></form></header>"
+    assert not check({"/": Answer(body=HOME.body.replace(b"<body>", b"<body>" + box))}).needs_login
 
 
 def test_a_forecast_is_limited_by_the_length_of_a_run() -> None:
@@ -309,10 +311,10 @@ APP = b"<!doctype html><title>App</title><div id=root></div><script src=/app.js>
 LOGIN = b"<!doctype html><form><input name=u><input type='password'></form>"
 FAULTY_SITES: tuple[tuple[Answers, str], ...] = (
     ({"/": Answer(500)}, "500"),
-    ({"/": Answer(401)}, "need a cookie"),
+    ({"/": Answer(401)}, "needs a login"),
     ({"/": HOME, "/robots.txt": Answer(body=b"User-agent: *\nDisallow: /\n")}, "Ask the site for permission"),
     ({"/": HOME, "/robots.txt": Answer(503)}, "robots.txt"),
-    ({"/": Answer(302, headers={"Location": "/login"}), "/login": Answer(body=LOGIN)}, "need a cookie"),
+    ({"/": Answer(302, headers={"Location": "/login"}), "/login": Answer(body=LOGIN)}, "needs a login"),
     ({"/": Answer(body=b"<title>x</title><h1>Site under maintenance</h1>")}, "maintenance"),
     ({"/": Answer(body=APP)}, "empty without JavaScript"),
     ({"/": Answer(302, headers={"Location": "/"})}, "redirects"),

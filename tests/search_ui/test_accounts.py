@@ -358,7 +358,8 @@ def test_every_late_form_of_the_signed_in_area_is_held_but_those_with_passwords(
         for address in addresses
         if "the owner asked" in client.post(address.replace("<name>", "x").replace("<host>", "a.test"), data=data).text
     }
-    assert addresses - held == {"/admin/login", "/admin/logout", "/admin/account/password"}
+    passwords = {"/admin/login", "/admin/account/password", "/admin/sites/<host>/login"}
+    assert addresses - held == {"/admin/logout", *passwords}
 
 
 def form_fields(html: str, selector: str) -> dict[str, str]:
@@ -459,7 +460,7 @@ OPERATION = {
     *(f"/admin/accounts/{name}" for name in ("create", "password")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/page/remedy",
-    *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options")),
+    *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options", "login")),
     "/admin/sites/add",
 }
 PAGES = {
@@ -494,6 +495,7 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/sites/<host>/login": set(),
     "/admin/sites/<host>/remove": set(),
     "/admin/sites/<host>/settings": {Role.REPORTS},
     "/admin/sites/add": {Role.REPORTS},

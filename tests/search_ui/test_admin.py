@@ -20,7 +20,7 @@ from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import translate_code_to, translate_to
 from search_ui.interfaces import EmbeddingBacklog, SiteReport
 from search_ui.settings import SearchSettings
-from tests.builders import fetched, one_entry, page_at
+from tests.builders import fetched, new_url, page_at
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
 from tests.site_fixture import ONE_GOOD_RUN, FakeSearch, MemorySite, document, sign_in, site_app, term
@@ -309,14 +309,19 @@ def test_the_overview_names_what_one_may_do_next() -> None:
         Outcome(Reason.BLOCKED, "the site challenges the crawler"),
         Outcome(Reason.HTTP_ERROR, "404"),
     ]
+    outcomes += [Outcome(Reason.HTTP_ERROR, "404")] * 20 + [Outcome(Reason.NEEDS_LOGIN)]
     for number, outcome in enumerate(outcomes):
-        entry = one_entry(site.store, f"http://a.test/{number}")
+        host = "a.test" if number < 4 else "public.test"
+        url = f"http://{host}/{number}"
+        site.store.frontier.add_urls([new_url(url, host=host)])
+        entry = site.store.frontier.find_entries([url])[url]
         site.store.frontier.record_visits([fetched(entry, page=None, outcome=outcome)])
     tasks = page_at(signed_in(site)[0], "/admin/?lang=en").select("#tasks li")
     assert [task.get_text() for task in tasks] == [
         "68 candidate terms wait for a decision: 10 minutes",
-        "2 pages need a login: enter a cookie or a header in the settings of their sites",
+        "a.test: 2 pages need a login",
     ]
+    assert tasks[1].select("a")[0]["href"] == "/admin/sites/a.test/login"
     assert not page_at(signed_in(MemorySite())[0], "/admin/").select("#tasks")
 
 

@@ -46,6 +46,20 @@ def test_open_muted_and_ended_alerts() -> None:
     assert found.select_one("#open-alerts tr.is-muted") is not None
 
 
+@pytest.mark.parametrize(
+    ("role", "page"), [(Role.OPERATOR, "/admin/sites/{}/login"), (Role.REPORTS, "/admin/sites/{}")]
+)
+def test_an_alert_about_a_login_links_to_the_page_that_cures_it(role: Role, page: str) -> None:
+    site, alert = MemorySite(), Alert(AlertKey("needs_login", HOST), {"host": HOST, "n": 3}, 60.0)
+    site.store.alerts.replace_firing([alert, STOPPED])
+    client, _ = signed_in(site, role)
+    links = {
+        link.get_text(): link["href"] for link in page_at(client, "/admin/alerts?lang=en").select("#open-alerts th a")
+    }
+    assert [href for message, href in links.items() if "pages ask for a login" in message] == [page.format(HOST)]
+    assert [href for message, href in links.items() if "hardly any page" in message] == [f"/admin/sites/{HOST}"]
+
+
 def test_an_alert_is_muted_and_unmuted() -> None:
     site = site_with_alerts()
     client, token = signed_in(site)

@@ -87,6 +87,14 @@ def test_every_cause_and_remedy_has_a_message(language: str) -> None:
         assert has_name("page_done", remedy) or remedy is PageRemedy.ADD_SITE  # a form of its own
 
 
+def test_a_page_that_needs_a_login_links_to_the_login_of_its_site() -> None:
+    check = PageCheck(PageCheckName.FETCHED, PageCheckState.FAILED, cause=PageCause.NEEDS_LOGIN)
+    site = with_diagnoses(PageDiagnosis(PAGE_URL, [check]))
+    for role, links in ((Role.OPERATOR, ["/admin/sites/news.example/login"]), (Role.REPORTS, [])):
+        found = page_at(signed_in(site, role)[0], f"/admin/page?url={quote(PAGE_URL)}")
+        assert [link["href"] for link in found.select("#login-link")] == links
+
+
 def test_an_invalid_or_missing_url() -> None:
     client, _ = signed_in(with_diagnoses())
     assert "网址无效" in page_at(client, "/admin/page?url=x").text

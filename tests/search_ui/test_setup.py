@@ -308,3 +308,10 @@ def test_a_failure_at_the_end_is_shown_and_can_be_repeated() -> None:
 def test_every_step_exists_in_both_languages(step: str, language: str) -> None:
     answer = setup_with(COMPLETE).open_link().get(f"/setup/{step}?lang={language}", base_url=BASE)
     assert answer.status_code == 200 and f'<html lang="{"zh-Hans" if language == "zh" else "en"}">' in answer.text
+
+
+def test_the_last_page_says_which_sites_need_a_login() -> None:
+    walled = replace(SITE, url="http://paid.test/", needs_login=True, is_accepted=True)
+    client = setup_with(replace(COMPLETE, sites=(SITE, walled))).open_link()
+    text = client.get("/setup/start?lang=en", base_url=BASE).text
+    assert "paid.test needs a login" in text and text.count("needs a login") == 1

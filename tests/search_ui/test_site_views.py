@@ -1,20 +1,31 @@
 """The pages that add, pause, change and remove sites."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from domain.account import Role
 from domain.administration import HostSuggestion, SiteContents
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
+from domain.login import Login, LoginKind, LoginStep, LoginTrial
 from domain.message import Message
 from domain.operation import Call, Change
 from domain.site_check import CheckState, SiteCheck
-from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteReader, SiteSettings
+from search_ui.admin.site_form import (
+    LOGIN_FORM_KEYS,
+    SITE_FORM_KEYS,
+    SecretSource,
+    SiteLogin,
+    SiteOption,
+    SiteOptionKind,
+    SiteReader,
+    SiteSettings,
+)
 from tests.site_fixture import MemorySite, sign_in, site_app
 
 HOST = "news.example"
@@ -32,9 +43,13 @@ class FakeSites:
     fetched_count: int = 20
     render: str = ""
     problem: str = ""
+    login: SiteLogin = field(default_factory=lambda: SiteLogin(HOST))
+    trial: LoginTrial = field(default_factory=lambda: LoginTrial(Login(LoginKind.FORM)))
 
     def check(self, url: str) -> SiteCheck:
-        return SiteCheck(url, CheckState.DONE, problem=self.problem, start_url=url, page_count=9)
+        needs_login = self.problem == "needs_login"
+        check = SiteCheck(url, CheckState.DONE, problem=self.problem, start_url=url, page_count=9)
+        return replace(check, needs_login=needs_login)
 
     def find_host(self, text: str) -> str:
         return "" if text.startswith("unknown") else text
@@ -47,6 +62,15 @@ class FakeSites:
 
     def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
         return [HostSuggestion("other.example", 7, 7, 2, "https://other.example/a/b", "")][:limit]
+
+    def load_login(self, host: str) -> SiteLogin:
+        return self.login
+
+    def try_login(self, host: str, values: Mapping[str, str], secret: str, page_url: str) -> LoginTrial:
+        if self.error:
+            raise self.error
+        self.calls.append(("try", host, dict(values), secret, page_url))
+        return self.trial
 
     def apply(self, name: str, call: Call) -> Change:
         if self.error:
@@ -62,7 +86,8 @@ def sites() -> FakeSites:
 
 
 def signed_in(sites: FakeSites, role: Role = Role.OPERATOR) -> tuple[FlaskClient, str]:
-    site = MemorySite(site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions, sites.check))
+    readers = sites.find_host, sites.load, sites.suggestions, sites.check, sites.load_login, sites.try_login
+    site = MemorySite(site_reader=SiteReader(*readers))
     operations = {
         name: replace(operation, apply=partial(sites.apply, name))
         for name, operation in site.administration.operations.items()
@@ -159,7 +184,7 @@ def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSit
 
 def test_an_unknown_host_is_not_found(sites: FakeSites) -> None:
     client, token = signed_in(sites)
-    for name in ("pause", "resume", "recrawl", "remove", "settings", "options"):
+    for name in ("pause", "resume", "recrawl", "remove", "settings", "options", "login"):
         assert client.post(f"/admin/sites/unknown.example/{name}", data={"token": token}).status_code == 404, name
     assert client.get("/admin/sites/unknown.example/settings").status_code == 404
     assert sites.calls == []
@@ -211,3 +236,103 @@ def test_readers_of_reports_see_no_forms(sites: FakeSites) -> None:
     client, _ = signed_in(sites, Role.REPORTS)
     for address in ("/admin/sites/add", f"/admin/sites/{HOST}/settings"):
         assert BeautifulSoup(client.get(address).text, "lxml").select("main form[method=post]") == []
+
+
+# -- the login of a site
+
+LOGIN_VALUES = dict.fromkeys(LOGIN_FORM_KEYS, "") | {"login": "form", "login_user": "anna@office.example"}
+PASSWORD = "s3cret of the portal"
+LOGIN_PAGE = f"/admin/sites/{HOST}/login"
+
+
+def send_login(client: FlaskClient, token: str, action: str, **changes: str) -> TestResponse:
+    sent = {**LOGIN_VALUES, "secret": PASSWORD, "page_url": f"https://{HOST}/a", **changes}
+    return client.post(f"{LOGIN_PAGE}?lang=en", data={**sent, "action": action, "token": token})
+
+
+def test_a_site_that_needs_a_login_is_added_and_its_login_page_opens(sites: FakeSites) -> None:
+    sites.problem = "needs_login"
+    client, token = signed_in(sites)
+    answer = client.post("/admin/sites/add?lang=en", data={"url": "https://a.example/", "token": token})
+    [form] = BeautifulSoup(answer.text, "lxml").select("#check form")
+    assert "needs a login" in answer.text and form.get_text(strip=True) == "Add it and enter the login"
+    data = {str(item["name"]): str(item["value"]) for item in form.select("[name]")}
+    assert client.post(str(form["action"]), data=data).location == "/admin/sites/a.example/login"
+
+
+def test_a_trial_shows_what_happened_and_fills_the_form(sites: FakeSites) -> None:
+    steps = [LoginStep("GET", f"https://{HOST}/login", 200), LoginStep("POST", f"https://{HOST}/login", 0)]
+    fields = ("user={user}", "pass={password}")
+    sites.trial = LoginTrial(
+        Login(LoginKind.FORM, fields=fields), Message("wrong password"), steps, ["<b>密码错误</b>"]
+    )
+    client, token = signed_in(sites)
+    answer = send_login(client, token, "try")
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 422 and PASSWORD not in answer.text
+    assert page.select("#trial-result[role=alert]")[0].get_text() == "wrong password"
+    rows = [row.get_text(" ", strip=True) for row in page.select("#trial-steps tbody tr")]
+    assert rows == [f"GET https://{HOST}/login 200", f"POST https://{HOST}/login no response"]
+    assert page.select("#trial-page p")[0].get_text() == "<b>密码错误</b>"
+    assert page.select("#field-login_fields")[0].get_text() == "user={user}\npass={password}"
+    assert page.select("#field-login_user")[0]["value"] == "anna@office.example"
+    assert page.select("#field-secret")[0].get("value") is None
+    assert sites.calls == [("try", HOST, LOGIN_VALUES, PASSWORD, f"https://{HOST}/a")]
+
+
+@pytest.mark.parametrize(("action", "problem", "is_saved"), [
+    ("try", None, False), ("try_and_save", None, True), ("try_and_save", Message("wrong password"), False),
+    ("save", Message("wrong password"), True),
+])  # fmt: skip
+def test_only_a_successful_trial_saves_unless_one_saves_without_it(
+    sites: FakeSites, action: str, problem: Message | None, is_saved: bool
+) -> None:
+    sites.trial = LoginTrial(Login(LoginKind.FORM, fields=("user={user}",)), problem)
+    client, token = signed_in(sites)
+    answer = send_login(client, token, action)
+    saved = [call for call in sites.calls if call[0] == "site_login"]
+    fields = "" if action == "save" else "user={user}"
+    values = {"host": HOST, "values": {**LOGIN_VALUES, "login_fields": fields}, "secret": PASSWORD}
+    assert saved == ([("site_login", {**values, "removes_secret": False}, "anna")] if is_saved else [])
+    assert answer.location == (LOGIN_PAGE if is_saved else None)
+    assert ("The sign-in succeeded." in answer.text) is (action == "try")
+    if is_saved:
+        assert "The login is saved." in client.get(f"{LOGIN_PAGE}?lang=en").text
+
+
+def test_an_error_of_a_login_is_next_to_its_field(sites: FakeSites) -> None:
+    sites.error = SiteError(HOST, {"secret": Message("Enter the password."), "login_url": Message("expected text")})
+    client, token = signed_in(sites)
+    answer = send_login(client, token, "save", login_url="x")
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 422 and PASSWORD not in answer.text
+    assert page.select("#error-secret")[0].get_text() == "Enter the password."
+    assert page.select("#field-secret[aria-invalid=true][aria-describedby~='error-secret']")
+    assert page.select("#field-login_url[value=x][aria-invalid=true]")
+    assert send_login(client, token, "save", login_user="x" * 5000).status_code == 400
+    assert send_login(client, token, "guess").status_code == 400
+
+
+@pytest.mark.parametrize("source", SecretSource)
+def test_the_page_says_where_the_password_is_and_never_shows_it(sites: FakeSites, source: SecretSource) -> None:
+    sites.login = SiteLogin(HOST, LOGIN_VALUES, source, "PLUMB_LOGIN_SECRET_NEWS_EXAMPLE")
+    page = BeautifulSoup(signed_in(sites)[0].get(f"{LOGIN_PAGE}?lang=en").text, "lxml")
+    text = page.select("#secret-note")[0].get_text()
+    is_open = source is not SecretSource.ENVIRONMENT
+    assert bool(page.select("#field-secret[type=password][autocomplete=new-password]")) is is_open
+    assert bool(page.select("[name=removes_secret]")) is (source is SecretSource.FILE)
+    expected = {
+        SecretSource.NONE: "No password is saved.",
+        SecretSource.FILE: "A password is saved.",
+        SecretSource.ENVIRONMENT: "PLUMB_LOGIN_SECRET_NEWS_EXAMPLE",
+    }
+    assert expected[source] in text
+    assert "Signed-in readers if the site has a login" in page.select("#readers")[0].get_text()
+    assert page.select("#readers a")[0]["href"] == f"/admin/sites/{HOST}/settings#site-readers"
+
+
+def test_only_operators_see_and_change_a_login(sites: FakeSites) -> None:
+    client, token = signed_in(sites, Role.REPORTS)
+    assert client.get(LOGIN_PAGE).status_code == 403
+    assert send_login(client, token, "save").status_code == 403
+    assert send_login(signed_in(sites)[0], "", "save").status_code == 400 and sites.calls == []
