@@ -42,6 +42,9 @@ PUBLIC_PAGES: Mapping[str, str] = {
     "results": f"/search?q={quote('液化天然气接收站')}",
     "answer": f"/search?q={quote('什么是页岩气')}",
     "file": "/search?q=boil-off+gas",
+    "filter": f"/filter/sites?q={quote('天然气')}",
+    "follow": f"/follow/?q={quote('液化天然气接收站')}",
+    "bookmarks": "/bookmarks",
     "help": "/help",
     "terms": "/terms",
     "glossary": f"/term/{quote('天然气管道')}",
@@ -60,6 +63,7 @@ SIGNED_IN_PAGES: Mapping[str, str] = {
     "topics": "/admin/topics/",
     "searches": "/admin/searches",
     "sites": "/admin/sites",
+    "curation": "/admin/curation",
     "alerts": "/admin/alerts",
     "runs": "/admin/runs",
     "actions": "/admin/history",
@@ -74,11 +78,12 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "site-form": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
+    "site-login": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "run": (SIGNED_IN_PAGES["overview"], "#runs tbody a"),
     "definition": (f"/search?q={quote('天然气管道')}", "#hits a[href^='/article/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
-SUFFIXES: Mapping[str, str] = {"saved": "/original", "site-form": "/settings"}
+SUFFIXES: Mapping[str, str] = {"saved": "/original", "site-form": "/settings", "site-login": "/login"}
 """Ends of URLs, after the link of `LINKED_PAGES` without its query."""
 CHANGED_SETTINGS: Mapping[str, str] = {"vertical.name": "Energy news", "crawl.depth": "5"}
 
