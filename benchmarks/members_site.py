@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from benchmarks.generated_articles import ArticleGenerator
 from crawler.http.http_auth import parse_challenges
 from domain.login import LoginKind
 
@@ -136,9 +137,8 @@ def ntlm_accounts() -> Iterator[None]:
 def member_page(site: MembersSite, path: str) -> str:
     """Return a page of members: an article that links to the others."""
     numbers = [int(digits[1])] if (digits := re.fullmatch(r"/a/(\d+)", path)) else [0]
-    words = " ".join(
-        f"成员文章{numbers[0]}之{n}：油气产量与价格的变化引起业内关注，专家给出了分析。" for n in range(12)
-    )
+    generator = ArticleGenerator(numbers[0])
+    words = f"成员文章{numbers[0]}：" + "".join(generator.draw_sentence() for _ in range(12))
     links = " ".join(f'<a href="{other}">第{n}篇 {other}</a>' for n, other in enumerate(site.article_paths))
     return (
         f"<!doctype html><meta charset=utf-8><title>内部新闻 {path}</title><body><h1>内部新闻 {path}</h1>"
