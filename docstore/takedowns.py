@@ -8,14 +8,13 @@ The rows of a page are deleted. Its bytes stay in the WARC file, to which nothin
 """
 
 import json
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, exists, or_, select, update
 
 from docstore.articles.page_removal import remove_pages, with_article_pages
-from docstore.database import Database
+from docstore.database import Database, StorePart
 from docstore.frontier.exclusions import DUE_NOW, exclude_urls
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import mark_undone
@@ -35,12 +34,8 @@ MAX_REASON_CHARS = 500
 BATCH_SIZE = 500
 
 
-class TakedownTable:
+class TakedownTable(StorePart):
     """Take pages down, undo it, and find takedowns (`store.takedowns`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def take_down(
         self, url: str, account: str, reason: str, operation_id: int, other_addresses: Sequence[str] = ()
