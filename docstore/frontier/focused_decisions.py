@@ -170,21 +170,20 @@ class FocusedDecisionTable(StorePart):
                 dropped_rows = [row for row, revision in changes if not revision.is_retained and row.digest]
                 with self._database.write() as connection:
                     connection.execute(_REVISE_STATEMENT, parameters)
-                    self._remove_pages(connection, dropped_rows, strategy)
+                    removed_at = self._clock()
+                    for row in dropped_rows:
+                        remove_page(self._database, connection, row.url_id, removed_at)
+                    outcome = Outcome(Reason.OFF_TOPIC, Message("No longer relevant ({strategy})", strategy=strategy))
+                    write_outcomes(
+                        self._database,
+                        connection,
+                        [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in dropped_rows],
+                    )
                 dropped_count += len(dropped_rows)
             missing_urls += [
                 row.url for row, revision in changes if revision.is_retained and not row.kept and not row.digest
             ]
         return RevisionResult(dropped_count, tuple(missing_urls))
-
-    def _remove_pages(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
-        removed_at = self._clock()
-        for row in rows:
-            remove_page(self._database, connection, row.url_id, removed_at)
-        outcome = Outcome(Reason.OFF_TOPIC, Message("No longer relevant ({strategy})", strategy=strategy))
-        write_outcomes(
-            self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
-        )
 
     def update_priorities(self, priorities: Mapping[str, float]) -> None:
         """Set the priorities of URLs that were not fetched yet."""
