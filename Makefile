@@ -84,9 +84,9 @@ install: $(STAMP)  ## the program with semantic search
 	@echo "Plumbline is ready. Next: $(BIN)/plumb up for sites of your own, or make demo (README.md)"
 
 docs: $(TEST_STAMP)  ## the generated reference pages: settings, commands, outcomes, licences
-	$(BIN)/python -m pipeline.settings_template > docs/reference/settings.md
-	$(BIN)/python -m pipeline.cli.reference commands > docs/reference/commands.md
-	$(BIN)/python -m pipeline.cli.reference outcomes > docs/reference/outcomes.md
+	PYTHONPATH=. $(BIN)/python deploy/reference.py settings > docs/reference/settings.md
+	PYTHONPATH=. $(BIN)/python deploy/reference.py commands > docs/reference/commands.md
+	PYTHONPATH=. $(BIN)/python deploy/reference.py outcomes > docs/reference/outcomes.md
 	PYTHONPATH=. $(BIN)/python deploy/licences.py
 
 pictures: $(TEST_STAMP) browser chinese-font  ## screenshots of all pages of the demo, in docs/pictures

@@ -50,10 +50,16 @@ _SEED_ERROR_BY_REASON = {
 
 def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
-    _check_values(settings)
+    if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
+        raise SettingsError("{path} must be a product name in printable ASCII", path="crawl.user_agent")
+    if not settings.contact.isascii() or not settings.contact.isprintable():
+        raise SettingsError("{path} must be printable ASCII", path="crawl.contact")
     strategy, quiet = resolve_strategy(settings), parse_quiet_setting(settings)
     inside, rules = AllowedPrivateHosts.from_settings(settings.inside_hosts), _url_rules(settings)
-    queues, queue_of = _queue_policy(settings, strategy)
+    # Best-first order needs all URLs of a host in one queue.
+    policy = "host" if strategy in FOCUSED_STRATEGIES else settings.queue_policy
+    queues = "host" if policy == "host" else f"{policy}/{settings.queues}"
+    queue_of = QUEUE_POLICIES[policy](settings.queues)
     return CrawlPlan(
         settings=settings,
         seeds=settings.sites.seeds,
@@ -82,7 +88,7 @@ def check_addresses(plan: CrawlPlan) -> None:
     problem = f"crawl.contact {contact} is an example" if contact else "crawl.contact is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
-        is_private_ip = _is_ip_address(name) and not is_public_ip(name.strip("[]"))
+        is_private_ip = (":" in name or name.replace(".", "").isdigit()) and not is_public_ip(name.strip("[]"))
         if not plan.allowed_private_hosts.allows_host(name, port) and not is_private_ip:
             raise SettingsError(
                 f"{problem}: write your own e-mail address or the URL of a page about your crawler, so "
@@ -99,13 +105,6 @@ def is_example_contact(contact: str) -> bool:
     """Return True if the contact is on a host of documentation (RFC 2606): me@example.org, https://www.example.com/."""
     host = (urlsplit(contact).hostname or "") if "://" in contact else contact.rpartition("@")[2]
     return "example" in host.lower().split(".")
-
-
-def _check_values(settings: CrawlSettings) -> None:
-    if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
-        raise SettingsError("{path} must be a product name in printable ASCII", path="crawl.user_agent")
-    if not settings.contact.isascii() or not settings.contact.isprintable():
-        raise SettingsError("{path} must be printable ASCII", path="crawl.contact")
 
 
 def parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
@@ -137,14 +136,3 @@ def _url_rules(settings: CrawlSettings) -> UrlRules:
             problem = _SEED_ERROR_BY_REASON.get(reason, str(reason))
             raise SettingsError("{url} {problem}.", url=seed, problem=problem)
     return rules
-
-
-def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]:
-    # Best-first order needs all URLs of a host in one queue.
-    policy = "host" if strategy in FOCUSED_STRATEGIES else settings.queue_policy
-    name = "host" if policy == "host" else f"{policy}/{settings.queues}"
-    return name, QUEUE_POLICIES[policy](settings.queues)
-
-
-def _is_ip_address(name: str) -> bool:
-    return ":" in name or name.replace(".", "").isdigit()

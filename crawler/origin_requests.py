@@ -160,12 +160,15 @@ class OriginRequests:
         entry = job_result.job.entry
         self._throttle.finish_request(entry.host, self._clock(), job_result.fetch_result)
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:
-            new_urls = self._handle_probe(job_result)
+            self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
+            new_urls = self._result_handler.take_harmless_urls()
             self._frontier.wake_host(entry.host)
             return None, new_urls
         outcome, new_urls = None, list[NewUrl]()
         if isinstance(job_result, RobotsResult):
-            outcome = self._handle_robots(job_result)
+            rules = self._robots.store(job_result.robots_fetch)
+            self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
+            outcome = rules.rejection_outcome(entry.url)
         elif isinstance(job_result, SitemapResult):
             new_urls = self._sitemaps.handle_result(job_result, self._frontier)
         else:  # an unexpected failure
@@ -191,16 +194,6 @@ class OriginRequests:
             self._frontier.abandon(job.entry)
         if job.kind is not JobKind.PROBE:
             self._release_waiting_entries(url_origin(job.entry.url))
-
-    def _handle_robots(self, job_result: RobotsResult) -> Outcome | None:
-        robots_fetch, entry = job_result.robots_fetch, job_result.job.entry
-        rules = self._robots.store(robots_fetch)
-        self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
-        return rules.rejection_outcome(entry.url)
-
-    def _handle_probe(self, job_result: PageResult) -> list[NewUrl]:
-        self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
-        return self._result_handler.take_harmless_urls()
 
     def _cancel(self, job: Job) -> None:
         """Cancel a standalone job that is forbidden, failed unexpectedly, or whose host has another crawler."""

@@ -5,13 +5,12 @@ Passwords are stored as hashes, which `search_ui` computes and verifies.
 
 import hashlib
 import re
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
 from domain.account import Account, Role, normalize_account_name
@@ -20,15 +19,11 @@ from domain.errors import AccountError
 _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
 
 
-class AccountTable:
+class AccountTable(StorePart):
     """Create, find and change accounts, and revoke sessions (`store.accounts`).
 
     All methods compare names in their canonical form (`normalize_account_name`).
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def create(
         self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False

@@ -1,12 +1,11 @@
 """Tokens with which programs use the API. The store has only their hashes, which `search_ui` computes."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from sqlalchemy import Row, select, update
 
 from docstore.accounts import AccountTable
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import api_tokens
 from domain.account import Role
@@ -18,12 +17,8 @@ from domain.storable_text import sanitize_text
 MAX_NAME_CHARS = 64
 
 
-class ApiTokenTable:
+class ApiTokenTable(StorePart):
     """Create, find and revoke API tokens (`store.api_tokens`). Revoked tokens stay in the store."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     @property
     def operations(self) -> tuple[Operation, ...]:

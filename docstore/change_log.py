@@ -6,13 +6,12 @@ part of the next batch. If a document has several entries, only the newest is de
 current state of the document.
 """
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import bindparam, delete, exists, func, insert, literal, select
 
 from docstore.bookkeeping import OutcomeRow, write_outcomes
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.article import document_id
@@ -25,12 +24,8 @@ DELETE_ACKNOWLEDGED = delete(index_changes).where(
 )
 
 
-class ChangeLog:
+class ChangeLog(StorePart):
     """Read and acknowledge changes that the index still has to apply (`store.change_log`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def pending(self, limit: int, after_seq: int = 0) -> list[IndexChange]:
         """Return the oldest `limit` pending entries with a sequence number above `after_seq`.

@@ -1,12 +1,10 @@
 """The rules of editors about the results of queries."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import curation_rules
 from domain.account import Role
@@ -24,12 +22,8 @@ REASON = Field("reason", MAX_REASON_CHARS, is_required=True)
 _TABLE = curation_rules
 
 
-class CurationTable:
+class CurationTable(StorePart):
     """Save, delete and list the rules (`store.curation`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     @property
     def operations(self) -> tuple[Operation, ...]:

@@ -198,6 +198,19 @@ class Database:
         self._engine.dispose()
 
 
+class StorePart:
+    """A group of tables or an operation on them: an attribute of `docstore.store.Store`.
+
+    Args:
+        database: Database of the store.
+        clock: Returns the current time in epoch seconds.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+
 @lru_cache(maxsize=256)
 def _upsert_statement(dialect: str, table: Table, names: tuple[str, ...]) -> Any:
     statement = dialect_insert(dialect, table)

@@ -1,8 +1,7 @@
 """The record of what accounts changed: operations, with the values before and after, and their undo."""
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import NoReturn
 
 from sqlalchemy import Connection, Row, select, update
 
-from docstore.database import Database
+from docstore.database import Database, StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import operations
 from domain.administration import HistoryEntry, PendingAction
@@ -20,12 +19,8 @@ from domain.storable_text import sanitize_text
 _undone_id: ContextVar[int | None] = ContextVar("undone_id", default=None)
 
 
-class OperationTable:
+class OperationTable(StorePart):
     """Apply, record, undo and find operations (`store.operations`). Records are never deleted."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def run(self, operation: Operation, account: str, values: Values, expected: Values | None = None) -> Change | None:
         """Apply an operation and record it, in one transaction if its effect is in the store.

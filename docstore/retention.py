@@ -1,13 +1,12 @@
 """Removal of articles that are older than the administrator keeps them."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, and_, func, literal, or_, select
 
 from docstore.articles.page_removal import remove_pages, with_article_pages
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
 from domain.batches import batched
@@ -16,12 +15,8 @@ from domain.frontier import UrlExclusion, UrlKind
 BATCH_SIZE = 200  # articles per transaction
 
 
-class Retention:
+class Retention(StorePart):
     """Remove articles by age (`store.retention`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def remove_expired(self, keep_days: int, keep_days_by_host: Mapping[str, int]) -> int:
         """Remove the articles that are older than their site keeps them, with all pages of each article.

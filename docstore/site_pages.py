@@ -1,13 +1,11 @@
 """All pages of one host: their number and size, and operations on all of them, recorded."""
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from sqlalchemy import Connection, func, select, update
 
 from docstore.articles.page_removal import remove_pages
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.frontier.frontier_admin import REFETCHED_COLUMNS
 from docstore.operations import write_operation, write_operation_once
@@ -19,12 +17,8 @@ from domain.frontier import UrlExclusion
 RECRAWL_ACTION, REMOVE_ACTION = "site_recrawl", "site_remove"  # codes of actions
 
 
-class SitePages:
+class SitePages(StorePart):
     """Operations on all pages of a host (`store.site_pages`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def count(self, host: str) -> SiteContents:
         """Return the counts of a host."""

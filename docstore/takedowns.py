@@ -8,14 +8,13 @@ The rows of a page are deleted. Its bytes stay in the WARC file, to which nothin
 """
 
 import json
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, exists, or_, select, update
 
 from docstore.articles.page_removal import remove_pages, with_article_pages
-from docstore.database import Database
+from docstore.database import Database, StorePart
 from docstore.frontier.exclusions import DUE_NOW, exclude_urls
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import mark_undone
@@ -35,12 +34,8 @@ MAX_REASON_CHARS = 500
 BATCH_SIZE = 500
 
 
-class TakedownTable:
+class TakedownTable(StorePart):
     """Take pages down, undo it, and find takedowns (`store.takedowns`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def take_down(
         self, url: str, account: str, reason: str, operation_id: int, other_addresses: Sequence[str] = ()
@@ -63,10 +58,13 @@ class TakedownTable:
         with self._database.write() as connection:
             if load_takedowns(connection, [url]):
                 return []
-            url_by_id = pages_of_article(connection, [*scheme_variants(url), *other_addresses])
+            given_addresses = (*scheme_variants(url), *other_addresses)
+            known_ids = connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(given_addresses)))
+            page_ids = with_article_pages(connection, known_ids.all())
+            query = select(urls.c.url_id, urls.c.url).where(urls.c.url_id.in_(page_ids)).order_by(urls.c.url_id)
+            url_by_id = {row.url_id: row.url for row in connection.execute(query)}
             canonical_urls = unknown_canonical_urls(connection, url_by_id)
-            known_addresses = (*scheme_variants(url), *other_addresses, *url_by_id.values())
-            addresses = list(dict.fromkeys([*known_addresses, *canonical_urls]))
+            addresses = list(dict.fromkeys([*given_addresses, *url_by_id.values(), *canonical_urls]))
             new_takedowns = [Takedown(address, operation_id, account, reason, at) for address in addresses]
             write_takedowns(self._database, connection, new_takedowns)
             delete_pages(self._database, connection, url_by_id, at)
@@ -169,14 +167,6 @@ def scheme_variants(url: str) -> tuple[str, str]:
     """Return a URL, and the same with the other scheme: https for http."""
     scheme, _, remainder = url.partition("://")
     return url, f"{'http' if scheme == 'https' else 'https'}://{remainder}"
-
-
-def pages_of_article(connection: Connection, addresses: Collection[str]) -> dict[int, str]:
-    """Return the known pages (url_id -> URL) of the articles at these URLs; empty for unknown URLs."""
-    known_ids = connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(addresses)))
-    page_ids = with_article_pages(connection, known_ids.all())
-    query = select(urls.c.url_id, urls.c.url).where(urls.c.url_id.in_(page_ids)).order_by(urls.c.url_id)
-    return {row.url_id: row.url for row in connection.execute(query)}
 
 
 def unknown_canonical_urls(connection: Connection, url_ids: Collection[int]) -> list[str]:

@@ -210,7 +210,12 @@ def read_warc(
     """
     try:
         with path.open("rb") as file:
-            check_warc_magic(file)
+            first_bytes = file.read(MAGIC_CHECK_BYTES)  # warcio would accept any text as an ARC record
+            file.seek(0)
+            if first_bytes.startswith(b"\x1f\x8b"):
+                first_bytes = zlib.decompressobj(wbits=31).decompress(first_bytes, MAGIC_CHECK_BYTES)
+            if not first_bytes.startswith((b"WARC/", b"filedesc:")):
+                raise ValueError("invalid first bytes")
             yield from _iter_pages(file, max_bytes, accept_url)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
@@ -246,16 +251,6 @@ def _iter_pages(file: BinaryIO, max_bytes: int, accept_url: Callable[[str], bool
         file.seek(next_start)
     if damage is not None:
         raise damage
-
-
-def check_warc_magic(file: BinaryIO) -> None:
-    """Raise ValueError unless `file` begins like a WARC or ARC file. warcio would accept any text as an ARC record."""
-    first_bytes = file.read(MAGIC_CHECK_BYTES)
-    file.seek(0)
-    if first_bytes.startswith(b"\x1f\x8b"):
-        first_bytes = zlib.decompressobj(wbits=31).decompress(first_bytes, MAGIC_CHECK_BYTES)
-    if not first_bytes.startswith((b"WARC/", b"filedesc:")):
-        raise ValueError("invalid first bytes")
 
 
 def find_damaged_member_end(file: BinaryIO, start: int) -> int | None:

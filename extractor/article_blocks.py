@@ -82,7 +82,10 @@ class _BlockBuilder:
         self.blocks: list[Block] = []
         self.open_pieces: list[Block] = []  # lines of the block being built: of one item, or of code
         self.open_span = -1  # span of the item or code to which they belong
-        self.data_table_spans = find_data_tables(page.layout, body)
+        lines = page.layout.lines
+        self.data_table_spans = frozenset(
+            enclosing_table(page.layout, lines[index].span_index) for index in body.line_indices if lines[index].cells
+        )
 
     def build(self) -> list[Block]:
         """Return the blocks of all lines and pictures of the body."""
@@ -100,7 +103,12 @@ class _BlockBuilder:
         """Add one line as a code, table or text block."""
         line = self.layout.lines[index]
         if line.tag == CODE_TAG:
-            self.add_code(line)
+            # The lines of one `pre` are one block; its pieces contain the empty lines.
+            pre_span = next(
+                (span for span in self.layout.iter_enclosing(line.span_index) if self.tag_name(span) == "pre"), -1
+            )
+            continues = 0 <= pre_span == self.open_span
+            self.add(Block(BlockKind.CODE, "".join(line.text_pieces).rstrip() if continues else line.text), pre_span)
         elif line.cells:
             self.add(
                 Block(BlockKind.TABLE_ROW, "\t".join(line.cells), int(is_heading_row(self.layout, line.span_index)))
@@ -122,14 +130,6 @@ class _BlockBuilder:
         if self.open_pieces:
             self.blocks.append(self.open_pieces[0] if len(self.open_pieces) == 1 else merge_blocks(self.open_pieces))
             self.open_pieces = []
-
-    def add_code(self, line: Line) -> None:
-        """Add one line of code. The lines of one `pre` are one block; its pieces contain the empty lines."""
-        pre_span = next(
-            (span for span in self.layout.iter_enclosing(line.span_index) if self.tag_name(span) == "pre"), -1
-        )
-        continues = 0 <= pre_span == self.open_span
-        self.add(Block(BlockKind.CODE, "".join(line.text_pieces).rstrip() if continues else line.text), pre_span)
 
     def add_picture(self, pictures: deque[tuple[int, Block]]) -> None:
         """Add the next picture. After the last picture at its position, also add the captions outside the body text."""
@@ -253,7 +253,12 @@ class _BlockBuilder:
         """Return the pictures of the article, each with the index of the line that follows it."""
         if not self.body.line_indices:
             return deque()
-        first, last = self.body_line_range()
+        lines, start = self.layout.lines, self.layout.spans[self.body.span_index].start_line
+        first = self.body.line_indices[0]
+        # Captions directly before the body belong to its pictures.
+        while first > start and self.resolve_context(lines[first - 1].span_index).kind is BlockKind.CAPTION:
+            first -= 1
+        last = self.body.line_indices[-1]
         pictures: list[tuple[int, Block]] = []
         is_inside_by_span: dict[int, bool] = {}
         seen_urls: set[str] = set()
@@ -272,14 +277,6 @@ class _BlockBuilder:
                 seen_urls.add(block.url)
                 pictures.append((position, block))
         return deque(sorted(pictures, key=lambda pair: pair[0]))
-
-    def body_line_range(self) -> tuple[int, int]:
-        """Return the first and last line index of the body, including captions directly before it."""
-        lines, start = self.layout.lines, self.layout.spans[self.body.span_index].start_line
-        first = self.body.line_indices[0]
-        while first > start and self.resolve_context(lines[first - 1].span_index).kind is BlockKind.CAPTION:
-            first -= 1
-        return first, self.body.line_indices[-1]
 
     def is_inside_body(self, span: int) -> bool:
         """Return True if a span is inside the body's element and not inside an aside, hidden or footer element."""
@@ -300,14 +297,6 @@ def merge_blocks(pieces: Sequence[Block]) -> Block:
         for start, end, url in piece.links
     )
     return replace(pieces[0], text="\n".join(piece.text for piece in pieces), links=links)
-
-
-def find_data_tables(layout: Layout, body: Body) -> frozenset[int]:
-    """Return the spans of the tables that have data rows in the body."""
-    lines = layout.lines
-    return frozenset(
-        enclosing_table(layout, lines[index].span_index) for index in body.line_indices if lines[index].cells
-    )
 
 
 def enclosing_table(layout: Layout, span: int) -> int:
@@ -377,15 +366,10 @@ def iter_picture_urls(attributes: Mapping[str, str], base: str) -> Iterator[str]
     for name in PICTURE_URL_ATTRIBUTES:
         candidate_url = attributes.get(name, "").strip()
         if name.endswith("srcset"):
-            candidate_url = largest_srcset_url(candidate_url)
+            candidates = SRCSET_RE.findall(candidate_url[: 10 * MAX_URL_CHARS])
+            candidate_url = max(candidates, key=lambda pair: srcset_size(pair[1]))[0] if candidates else ""
         if candidate_url and not candidate_url.startswith("data:"):
             yield absolute_url(candidate_url, base)
-
-
-def largest_srcset_url(srcset: str) -> str:
-    """Return the URL of the largest picture in a `srcset` attribute."""
-    candidates = SRCSET_RE.findall(srcset[: 10 * MAX_URL_CHARS])
-    return max(candidates, key=lambda pair: srcset_size(pair[1]))[0] if candidates else ""
 
 
 def srcset_size(text: str) -> float:

@@ -242,7 +242,11 @@ class ArticleExtractor:
         page, published = signals.page, signals.published(body)
         title = self.method.find_title(page, body)
         metadata = find_metadata(page, body, title)
-        blocks = build_blocks(page, body) if body.line_indices else paragraph_blocks(body.text)
+        blocks = (
+            build_blocks(page, body)
+            if body.line_indices
+            else tuple(Block(BlockKind.PARAGRAPH, line) for line in body.text.split("\n"))
+        )
         prose = "\n".join(block.text for block in blocks if block.kind not in NO_PROSE_KINDS)
         return Article(
             url=page.url,
@@ -257,11 +261,6 @@ class ArticleExtractor:
             **vars(metadata),
             blocks=blocks,
         )
-
-
-def paragraph_blocks(text: str) -> tuple[Block, ...]:
-    """Return each line of a text as a paragraph block."""
-    return tuple(Block(BlockKind.PARAGRAPH, line) for line in text.split("\n"))
 
 
 def declared_language(page: ParsedPage) -> str:

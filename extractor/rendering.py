@@ -65,7 +65,7 @@ def html_group(group: Sequence[Block]) -> str:
     if first.kind is BlockKind.LIST_ITEM:
         return html_list(group)
     if first.kind is BlockKind.TABLE_ROW:
-        return html_table(group)
+        return "<table>" + "".join(html_row(row) for row in group) + "</table>"
     if first.kind is BlockKind.QUOTE:
         return "<blockquote>" + "".join(f"<p>{html_text(block)}</p>" for block in group) + "</blockquote>"
     if first.kind is BlockKind.PICTURE:
@@ -73,15 +73,10 @@ def html_group(group: Sequence[Block]) -> str:
     if first.kind is BlockKind.CODE:
         return f"<pre><code>\n{escape(first.text)}</code></pre>"
     if first.kind is BlockKind.POST_START:
-        return html_post(first)
+        header = post_header(first)
+        return f"<p>{escape(header)}</p>" if header else ""
     tag = f"h{heading_level(first)}" if first.kind is BlockKind.HEADING else "p"
     return f"<{tag}>{html_text(first)}</{tag}>"
-
-
-def html_post(post: Block) -> str:
-    """Return the HTML of the start line of a post: its author and time."""
-    header = post_header(post)
-    return f"<p>{escape(header)}</p>" if header else ""
 
 
 def post_header(post: Block) -> str:
@@ -117,11 +112,6 @@ def html_list(items: Sequence[Block]) -> str:
         parts.append(f"<li>{html_text(block)}")
     parts += [f"</li></{tag}>" for _, tag in reversed(open_lists)]
     return "".join(parts)
-
-
-def html_table(rows: Sequence[Block]) -> str:
-    """Return an HTML table. Rows of level 1 are heading rows."""
-    return "<table>" + "".join(html_row(row) for row in rows) + "</table>"
 
 
 def html_row(row: Block) -> str:
@@ -161,16 +151,13 @@ def markdown_group(group: Sequence[Block]) -> str:
     if first.kind is BlockKind.PICTURE:
         return markdown_figure(group)
     if first.kind is BlockKind.CODE:
-        return markdown_code(first.text)
+        # The fence is longer than any run of backticks in the code.
+        fence = "`" * max(3, 1 + max(map(len, BACKTICKS_RE.findall(first.text)), default=0))
+        return f"{fence}\n{first.text}\n{fence}"
     if first.kind is BlockKind.POST_START:
-        return markdown_post(first)
+        header = post_header(first)
+        return markdown_text(Block(BlockKind.PARAGRAPH, header)) if header else ""
     return markdown_heading(first) if first.kind is BlockKind.HEADING else markdown_text(first)
-
-
-def markdown_post(post: Block) -> str:
-    """Return the Markdown of the start line of a post: its author and time."""
-    header = post_header(post)
-    return markdown_text(Block(BlockKind.PARAGRAPH, header)) if header else ""
 
 
 def markdown_heading(block: Block) -> str:
@@ -241,12 +228,6 @@ def markdown_table(rows: Sequence[Block]) -> str:
 def markdown_row(cells: Sequence[str], columns: int) -> str:
     """Return one Markdown row, padded with empty cells to `columns`."""
     return "| " + " | ".join([*cells, *[""] * (columns - len(cells))]) + " |"
-
-
-def markdown_code(text: str) -> str:
-    """Return a fenced code block. The fence is longer than any run of backticks in the code."""
-    fence = "`" * max(3, 1 + max(map(len, BACKTICKS_RE.findall(text)), default=0))
-    return f"{fence}\n{text}\n{fence}"
 
 
 # -- shared by HTML and Markdown

@@ -70,19 +70,13 @@ class WordWeights(WordStatistics):
         if word in self.manual_weights:
             return self.manual_weights[word]
         if word in self.document_frequency:
-            return self._seen_weight(word)
-        return self.mean_weight()
-
-    def mean_weight(self) -> float:
-        """Mean ZK-F2 weight of the seen words, 0 before any. Computed from running sums, so the cost is constant."""
+            return (
+                self.term_frequency[word]
+                / self.document_count
+                * math.log(self.document_count / self.document_frequency[word])
+            )
         if not self.document_frequency:
             return 0.0
+        # The mean weight of the seen words, from running sums: the cost is constant.
         total = self._total_frequency * math.log(self.document_count) - self._weighted_log_sum
         return total / self.document_count / len(self.document_frequency)
-
-    def _seen_weight(self, word: str) -> float:
-        return (
-            self.term_frequency[word]
-            / self.document_count
-            * math.log(self.document_count / self.document_frequency[word])
-        )

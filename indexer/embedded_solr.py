@@ -90,20 +90,8 @@ def _open_external(settings: IndexSettings) -> Iterator[str]:
     url = settings.solr_url.rstrip("/")
     if url.startswith(ZOOKEEPER_SCHEME):
         url = live_node_urls(url, settings.request_timeout)
-    check_solr_cloud(url, settings.request_timeout)
-    yield url
-
-
-@contextmanager
-def _open_embedded(settings: IndexSettings, home: Path, report_progress: Callable[[str], None]) -> Iterator[str]:
-    with EmbeddedSolr(home, settings, report_progress) as node:
-        yield node.url
-
-
-def check_solr_cloud(url: str, timeout: float) -> None:
-    """Raise SolrError unless a Solr in cloud mode responds at `url` within `timeout` seconds."""
     try:
-        with SolrSession(url, timeout) as session:
+        with SolrSession(url, settings.request_timeout) as session:
             mode = session.request_json("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
         address, cause = redact_credentials(url), type(err).__name__
@@ -115,6 +103,13 @@ def check_solr_cloud(url: str, timeout: float) -> None:
         raise SolrError(
             "The Solr at {url} runs in mode {mode}: start it in cloud mode (SolrCloud)", url=address, mode=str(mode)
         )
+    yield url
+
+
+@contextmanager
+def _open_embedded(settings: IndexSettings, home: Path, report_progress: Callable[[str], None]) -> Iterator[str]:
+    with EmbeddedSolr(home, settings, report_progress) as node:
+        yield node.url
 
 
 class EmbeddedSolr:

@@ -143,14 +143,15 @@ class SolrIndex:
         """Delete documents that are indexed under another cluster, because they may be on another shard."""
         if self._shards > 1:
             new_clusters = {(doc.get(solr_fields.ID), doc.get(solr_fields.CLUSTER_ID, "")) for doc in docs}
-            cluster_by_id = self._fetch_clusters([str(doc[solr_fields.ID]) for doc in docs if solr_fields.ID in doc])
+            form = [
+                ("ids", ",".join([str(doc[solr_fields.ID]) for doc in docs if solr_fields.ID in doc])),
+                ("fl", _ID_AND_CLUSTER),
+            ]
+            response = self._with_retries(lambda: self._session.post_form_json(f"{self.collection}/get", form))
+            cluster_by_id = {
+                doc[solr_fields.ID]: doc.get(solr_fields.CLUSTER_ID, "") for doc in response["response"]["docs"]
+            }
             self.delete([doc_id for doc_id, cluster in cluster_by_id.items() if (doc_id, cluster) not in new_clusters])
-
-    def _fetch_clusters(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the indexed cluster of each document by id, committed or not."""
-        form = [("ids", ",".join(ids)), ("fl", _ID_AND_CLUSTER)]
-        response = self._with_retries(lambda: self._session.post_form_json(f"{self.collection}/get", form))
-        return {doc[solr_fields.ID]: doc.get(solr_fields.CLUSTER_ID, "") for doc in response["response"]["docs"]}
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete documents; unknown ids are ignored."""

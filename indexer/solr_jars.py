@@ -1,20 +1,19 @@
 """Jars of the embedded Solr, as listed in `solr_jars.lock` and downloaded by maven_jars/jar_cache.py.
 
-After a change of `ROOT_ARTIFACTS`, create the lock again:
+After a change of `ROOT_ARTIFACTS`, create the lock again (benchmarks/training/solr_jars.py).
 
-    python -m indexer.solr_jars --write-lock
+    python -m indexer.solr_jars --fetch
 
-`--fetch` downloads the jars and prepares Solr's classes now instead of at the first start of Solr.
+downloads the jars and prepares Solr's classes now instead of at the first start of Solr.
 """
 
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from domain.errors import SolrError
 from indexer.class_data_sharing import cds_java_options
-from maven_jars.jar_cache import Jar, JarError, JarSet, ProgressCallback, default_cache_folder, file_sha256, parse_lock
+from maven_jars.jar_cache import Jar, JarError, JarSet, ProgressCallback, default_cache_folder, parse_lock
 from maven_jars.jar_cache import ensure_jars as ensure_jar_set
 
 SOLR_VERSION = "9.10.1"
@@ -55,32 +54,7 @@ def ensure_jars(folder: Path, report_progress: ProgressCallback, jars: Iterable[
         raise SolrError(str(error)) from error
 
 
-def write_lock(lock: Path, report_progress: ProgressCallback) -> None:
-    """Resolve `ROOT_ARTIFACTS` again and write all required jars with the digests of the downloaded files.
-
-    `!` selects the versions in the POMs themselves: with the imported version lists (BOM), jgo selects a
-    jakarta.inject that
-    is too old for Jersey. Jars with a classifier are left out: they are native libraries of Netty, which are not used.
-    """
-    import jgo
-
-    from maven_jars.maven_client import create_jar_downloader
-
-    artifacts = [
-        artifact for artifact in jgo.resolve("+".join(f"{root}!" for root in ROOT_ARTIFACTS)) if not artifact.classifier
-    ]
-    coordinates = {(a.groupId, a.artifactId, a.version) for a in artifacts}
-    with tempfile.TemporaryDirectory() as scratch:
-        client = create_jar_downloader(Path(scratch))
-        jars = sorted(Jar(*parts, sha256=file_sha256(client(*parts))) for parts in coordinates)
-    lock.write_text("".join(f"{jar.lock_line}\n" for jar in jars), "utf-8")
-    report_progress(f"{len(jars)} jars written to {lock}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write-lock"]:
-        write_lock(LOCK_PATH, print)
-    elif sys.argv[1:] == ["--fetch"]:
-        cds_java_options(ensure_jars(default_jar_folder(), print), print)
-    else:
-        sys.exit("usage: python -m indexer.solr_jars --write-lock | --fetch")
+    if sys.argv[1:] != ["--fetch"]:
+        sys.exit("usage: python -m indexer.solr_jars --fetch")
+    cds_java_options(ensure_jars(default_jar_folder(), print), print)

@@ -106,7 +106,17 @@ def ensure_jars(jar_set: JarSet, folder: Path, report_progress: ProgressCallback
     try:
         if not folder.is_dir():
             _download_if_missing(jar_set, folder, report_progress)
-        _verify_jars(jar_set, folder)
+        for jar in jar_set.jars:
+            if not matches_lock(folder / jar.file_name, jar):
+                raise JarError(
+                    f"{folder / jar.file_name} is missing or does not match the lock file: "
+                    f"delete {folder} and start again"
+                )
+        file_names = {jar.file_name for jar in jar_set.jars}
+        if unlocked_jars := sorted(path.name for path in folder.glob("*.jar") if path.name not in file_names):
+            raise JarError(
+                f"{folder} contains {unlocked_jars[0]}, which is not in the lock file: delete {folder} and start again"
+            )
     except OSError as err:
         raise JarError(
             f"{jar_set.item_name}s cannot be saved in {folder} ({err}): "
@@ -158,19 +168,6 @@ def _download_jar(jar_set: JarSet, download_jar: Callable[[str, str, str], Path]
         raise JarError(
             f"{jar_set.item_name} {jar.file_name} cannot be downloaded ({err}): {jar_set.failure_hint}"
         ) from err
-
-
-def _verify_jars(jar_set: JarSet, folder: Path) -> None:
-    for jar in jar_set.jars:
-        if not matches_lock(folder / jar.file_name, jar):
-            raise JarError(
-                f"{folder / jar.file_name} is missing or does not match the lock file: delete {folder} and start again"
-            )
-    file_names = {jar.file_name for jar in jar_set.jars}
-    if unlocked_jars := sorted(path.name for path in folder.glob("*.jar") if path.name not in file_names):
-        raise JarError(
-            f"{folder} contains {unlocked_jars[0]}, which is not in the lock file: delete {folder} and start again"
-        )
 
 
 def matches_lock(path: Path, jar: Jar) -> bool:

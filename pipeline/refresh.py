@@ -98,7 +98,8 @@ def refresh_page(engine: Engine, url: str) -> RefreshTimes:
     entry = require_frontier_entry(engine, url)
     engine.index.ensure_collection()  # before the measurement: Solr may have to start first
     crawl_report = refetch(engine, entry)
-    fetched_at = last_visit_time(engine, entry.url)
+    url_report = engine.store.status.url_report(entry.url)
+    fetched_at = (url_report and url_report.url_row.visited_at) or time.time()
     extract_report = stages.extract(engine)
     times = [("fetched", fetched_at), ("extracted", time.time())]
     index_report = stages.index(engine)
@@ -134,12 +135,6 @@ def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
     if entry is None:
         raise PlumblineError(f"{canonical_form} is unknown: crawl a page that links to it, or run `plumb frontier add`")
     return entry
-
-
-def last_visit_time(engine: Engine, url: str) -> float:
-    """Return the time of the last visit to `url` in epoch seconds; the current time if none is stored."""
-    report = engine.store.status.url_report(url)
-    return (report and report.url_row.visited_at) or time.time()
 
 
 def wait_until_searchable(engine: Engine, url: str) -> None:

@@ -2,7 +2,7 @@
 
 Traditional characters are simplified one by one with OpenCC's table, whatever their word. 乾 becomes 干 in 乾燥 and
 should stay in 乾隆, but this does not matter, because both sides of a comparison are folded. Solr reads the same table
-from `solr_conf/lang`. After an update of the package, write it again with `python -m text.folding`.
+from `solr_conf/lang`. After an update of the package, write it again (benchmarks/training/solr_characters.py).
 
 `normalize_text` treats queries, and texts that are segmented in Python, as Solr treats all text before it creates
 tokens (`tokens` in `solr_conf/schema.xml`). A test compares the two.
@@ -48,12 +48,12 @@ _INVISIBLE = (
 INVISIBLE_RE = re.compile(f"[{_INVISIBLE}]+")
 # Apostrophes, trade marks that NFKC would join to the word, and Chinese punctuation that it would turn into signs that
 # join two numbers.
-_PLAIN_SIGNS = {
+PLAIN_SIGNS: Mapping[str, str] = {
     **dict.fromkeys("\xb4\u2018\u2019\u02bb\u02bc\u2032\uff07\ua78c", "'"),
     **dict.fromkeys("™℠", " "),
     **dict.fromkeys("，；", "、"),
 }
-_PLAIN_SIGN_RE = re.compile(f"[{''.join(_PLAIN_SIGNS)}]")
+_PLAIN_SIGN_RE = re.compile(f"[{''.join(PLAIN_SIGNS)}]")
 
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
@@ -68,7 +68,7 @@ def normalize_text(text: str) -> str:
     """
     if text.isascii():
         return text
-    plain_text = _PLAIN_SIGN_RE.sub(lambda match: _PLAIN_SIGNS[match[0]], INVISIBLE_RE.sub("", text))
+    plain_text = _PLAIN_SIGN_RE.sub(lambda match: PLAIN_SIGNS[match[0]], INVISIBLE_RE.sub("", text))
     return unicodedata.normalize("NFKC", plain_text)
 
 
@@ -117,25 +117,3 @@ def _lowercase_same_length(text: str) -> str:
     if len(lowercase_text) != len(text):  # only `İ` grows in lower case
         lowercase_text = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
     return lowercase_text.replace("ς", "σ")  # the lower case of `Σ` depends on its neighbours
-
-
-def render_solr_mapping() -> str:
-    """Render the characters that Solr replaces before NFKC, in the format of its MappingCharFilter."""
-    invisible_chars = (
-        chr(code) for code in (*range(0x10000), *range(0xE0100, 0xE01F0)) if INVISIBLE_RE.match(chr(code))
-    )
-    pairs = dict.fromkeys(invisible_chars, "") | _PLAIN_SIGNS | dict(SIMPLIFIED_BY_TRADITIONAL)
-    lines = "".join(f'"{_escape(old)}" => "{new}"\n' for old, new in sorted(pairs.items()))
-    return f"# Characters and their plain form, by text/folding.py; Chinese from OpenCC (Apache License 2.0).\n{lines}"
-
-
-def _escape(char: str) -> str:
-    """Return a character as Java writes it in UTF-16 units, if it is invisible; else the character."""
-    units = char.encode("utf-16-be")
-    return (
-        "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2)) if INVISIBLE_RE.match(char) else char
-    )
-
-
-if __name__ == "__main__":
-    print(render_solr_mapping(), end="")

@@ -151,7 +151,14 @@ class _RobotsParser:
         """Process one line of a robots.txt file."""
         kind = next((kind for kind, names in _KEY_PREFIXES_BY_KIND.items() if key.startswith(names)), "")
         if kind == "agent":
-            self._add_user_agent(value)
+            if self._has_rules_in_group:
+                self._current_groups, self._has_rules_in_group = [], False
+            token = _TOKEN.match(value)
+            if value == "*" or value.startswith(("* ", "*\t")):
+                self._current_groups.append(self._wildcard_group)
+            elif token is not None and token[0].lower() == self._product_token:
+                self._has_agent_group = True
+                self._current_groups.append(self._agent_group)
         elif kind == "delay":
             for group in self._current_groups:
                 group.delay = group.delay or value
@@ -160,16 +167,6 @@ class _RobotsParser:
             self._add_rule(kind == "allow", value)
         elif kind and value and len(self._sitemaps) < _MAX_SITEMAPS:
             self._sitemaps[value] = None
-
-    def _add_user_agent(self, value: str) -> None:
-        if self._has_rules_in_group:
-            self._current_groups, self._has_rules_in_group = [], False
-        token = _TOKEN.match(value)
-        if value == "*" or value.startswith(("* ", "*\t")):
-            self._current_groups.append(self._wildcard_group)
-        elif token is not None and token[0].lower() == self._product_token:
-            self._has_agent_group = True
-            self._current_groups.append(self._agent_group)
 
     def _add_rule(self, allowed: bool, value: str) -> None:
         patterns = [_normalize_pattern(value)] if value else []

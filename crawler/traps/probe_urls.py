@@ -39,9 +39,10 @@ def make_probe_urls(urls: Sequence[str], rng: Random) -> list[str]:
     """Make URLs of the family of `urls` that cannot exist."""
     origin, paths = "/".join(urls[0].split("/", 3)[:3]), [_SEPARATORS.split(url.split("/", 3)[3]) for url in urls]
     same_shape_paths = [parts for parts in paths if len(parts) == len(paths[0])]
+    # If no position varies: the last part that is neither empty nor a separator.
     varying_positions = [
         position for position in range(len(paths[0])) if len({parts[position] for parts in same_shape_paths}) > 1
-    ] or [_last_part_index(paths[0])]
+    ] or [max((position for position, part in enumerate(paths[0]) if position % 2 == 0 and part), default=0)]
     probe_urls: dict[str, None] = {}
     for _ in range(PROBES_PER_FAMILY):
         parts = list(rng.choice(same_shape_paths))
@@ -51,11 +52,6 @@ def make_probe_urls(urls: Sequence[str], rng: Random) -> list[str]:
             )
         probe_urls[f"{origin}/{''.join(parts)}"] = None
     return list(probe_urls)
-
-
-def _last_part_index(parts: Sequence[str]) -> int:
-    """Return the index of the last non-empty part that is not a separator."""
-    return max((position for position, part in enumerate(parts) if position % 2 == 0 and part), default=0)
 
 
 def _random_lookalike(examples: Sequence[str], rng: Random) -> str:

@@ -12,14 +12,13 @@ ignored. An interrupted call resumes on the next call.
 """
 
 import json
-import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
 from docstore.bookkeeping import log_unless_pending, read_meta, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles, index_changes
 from docstore.schema.relation_tables import (
     article_citation_sources,
@@ -41,12 +40,8 @@ MAX_ARTICLES_PER_NAME = 8  # sources with the same name; if there are more, the 
 CLUSTER_ID_EXPRESSION = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
 
 
-class CitationTable:
+class CitationTable(StorePart):
     """Save citation keys and count citations (`store.citations`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def find_stale(self, url_ids: Sequence[int]) -> list[int]:
         """Return those of `url_ids` in the change log whose citations are out of date or whose article was removed."""

@@ -6,8 +6,6 @@ is then extracted again, with the recognized pages.
 """
 
 import json
-import time
-from collections.abc import Callable
 from dataclasses import astuple
 
 from sqlalchemy import Connection, and_, delete, func, or_, select, update
@@ -15,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import OutcomeRow, write_outcomes
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import recognized_pages
 from docstore.schema.crawl_tables import outcomes, pages
 from domain.outcome import Outcome, Reason, Stage
@@ -24,12 +22,8 @@ from domain.recognized_page import RecognizedLine, RecognizedPage
 UNREADABLE_REASONS = (Reason.NO_TEXT_LAYER, Reason.GARBLED_TEXT)
 
 
-class RecognizedPageTable:
+class RecognizedPageTable(StorePart):
     """Load and save recognized pages, and list the documents whose pages OCR has not read yet."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def pending_documents(self) -> list[ArchivedPage]:
         """Return the documents with scanned or garbled pages whose version OCR has not completed, oldest first."""

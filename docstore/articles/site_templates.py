@@ -88,7 +88,10 @@ def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) 
     if (
         connection.scalar(select(site_page_counts.c.pages).where(site_page_counts.c.host == host)) or 0
     ) > HALVE_AFTER_PAGES:
-        halve_counts(connection, host)
+        for table in (site_page_counts, site_lines, site_title_suffixes):
+            connection.execute(update(table).where(table.c.host == host).values(pages=table.c.pages // 2))
+        for table in (site_lines, site_title_suffixes):
+            connection.execute(delete(table).where(table.c.host == host, table.c.pages == 0))
 
 
 def add_counts(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
@@ -109,11 +112,3 @@ def trim_rare_entries(connection: Connection, table: Table, host: str) -> None:
         select(table.c.pages).where(is_at_host).order_by(table.c.pages.desc()).offset(MAX_ENTRIES_PER_HOST).limit(1)
     )
     connection.execute(delete(table).where(is_at_host, table.c.pages <= (connection.scalar(cutoff_query) or 0)))
-
-
-def halve_counts(connection: Connection, host: str) -> None:
-    """Halve all counts of a host, and delete entries that become zero."""
-    for table in (site_page_counts, site_lines, site_title_suffixes):
-        connection.execute(update(table).where(table.c.host == host).values(pages=table.c.pages // 2))
-    for table in (site_lines, site_title_suffixes):
-        connection.execute(delete(table).where(table.c.host == host, table.c.pages == 0))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.bookkeeping import log_index_changes
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import news_item_keys, news_items
 from domain.article import text_hash64
@@ -29,11 +29,8 @@ MIN_SHARED_KEYS = 2  # common keys of two articles before they are compared
 MAX_CANDIDATES = 20
 
 
-class StoryTable:
+class StoryTable(StorePart):
     """Assign articles to stories (`store.stories`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def assign(
         self, items: Sequence[NewsItem], removed_ids: Iterable[int], event_similarity: EventSimilarity, now: float

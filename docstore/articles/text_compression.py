@@ -6,7 +6,7 @@ The upgrade itself changes no row, so that it is quick. It notes the last articl
 from sqlalchemy import select, update
 
 from docstore.bookkeeping import read_meta_int, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles
 
 PLAIN_TEXTS_KEY = "plain_texts"  # articles with larger ids are compressed; see docstore/schema/migrations.py
@@ -14,11 +14,8 @@ MAX_ARTICLES_PER_RUN = 50_000  # less than a minute
 BATCH_SIZE = 100
 
 
-class TextCompression:
+class TextCompression(StorePart):
     """Compress the texts of an older store (`store.text_compression`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def compress_texts(self, max_articles: int = MAX_ARTICLES_PER_RUN) -> int:
         """Compress the texts of up to `max_articles` articles, rounded up to batches.

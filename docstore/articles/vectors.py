@@ -7,15 +7,14 @@ Each text is embedded in two parts, see `EmbeddingPart`. The index contains the 
 saving them logs the articles as changed for the index.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, true
 
 from docstore.bookkeeping import OutcomeRow, log_index_changes, read_meta, write_meta, write_outcomes
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles, vectors
 from domain.batches import batched
 from domain.index_change import IndexOperation
@@ -70,16 +69,12 @@ class EmbeddingResult:
     outcome: Outcome
 
 
-class VectorTable:
+class VectorTable(StorePart):
     """Load and save embedding vectors (`store.vectors`).
 
     In all methods `model` is a model id, `languages` are the languages that the model supports (empty: all), and `part`
     is the part to embed. The passages of an article are pending once it has its article vector.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def pending_count(self, model: str, languages: Sequence[str], part: EmbeddingPart = EmbeddingPart.ARTICLE) -> int:
         """Return the number of articles that are pending embedding by `model`."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import read_cursor, read_meta, write_cursor, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.outcome import Reason, Stage
@@ -23,11 +23,8 @@ REJECTED_REASONS = (Reason.NOT_HTML, Reason.UNSUPPORTED_EXTENSION)
 BATCH_SIZE = 500
 
 
-class DocumentBackfill:
+class DocumentBackfill(StorePart):
     """Find and requeue documents that earlier crawls ignored (`store.document_backfill`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def missing_formats(self, requested_formats: Collection[str]) -> set[str]:
         """Return the formats in `requested_formats` that earlier crawls ignored; empty for an empty store."""

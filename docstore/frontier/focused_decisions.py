@@ -4,8 +4,7 @@ FocusedDecision        decision on one page, saved in the transaction of its vis
 StoredFocusedDecision  the decision as stored                                        store -> crawler, administrator
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func,
 from docstore.articles.page_removal import remove_page
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import OutcomeRow, read_meta_int, write_meta, write_outcomes
-from docstore.database import Database
+from docstore.database import Database, StorePart
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
 from domain.focused_decision import (
     ALL_DECISIONS,
@@ -38,12 +37,8 @@ _MIN_SCORE_CHANGE = 0.005  # smaller changes of a score are not saved
 _APPLIED_LABELS_KEY = "applied_labels "  # and the name of the topic
 
 
-class FocusedDecisionTable:
+class FocusedDecisionTable(StorePart):
     """Save, load and revise decisions of focused crawls (`store.focused_decisions`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def iter_decisions(
         self, since_seq: int = 0, sample: DecisionSample = ALL_DECISIONS
@@ -175,21 +170,20 @@ class FocusedDecisionTable:
                 dropped_rows = [row for row, revision in changes if not revision.is_retained and row.digest]
                 with self._database.write() as connection:
                     connection.execute(_REVISE_STATEMENT, parameters)
-                    self._remove_pages(connection, dropped_rows, strategy)
+                    removed_at = self._clock()
+                    for row in dropped_rows:
+                        remove_page(self._database, connection, row.url_id, removed_at)
+                    outcome = Outcome(Reason.OFF_TOPIC, Message("No longer relevant ({strategy})", strategy=strategy))
+                    write_outcomes(
+                        self._database,
+                        connection,
+                        [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in dropped_rows],
+                    )
                 dropped_count += len(dropped_rows)
             missing_urls += [
                 row.url for row, revision in changes if revision.is_retained and not row.kept and not row.digest
             ]
         return RevisionResult(dropped_count, tuple(missing_urls))
-
-    def _remove_pages(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
-        removed_at = self._clock()
-        for row in rows:
-            remove_page(self._database, connection, row.url_id, removed_at)
-        outcome = Outcome(Reason.OFF_TOPIC, Message("No longer relevant ({strategy})", strategy=strategy))
-        write_outcomes(
-            self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
-        )
 
     def update_priorities(self, priorities: Mapping[str, float]) -> None:
         """Set the priorities of URLs that were not fetched yet."""

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, select, update
 
 from docstore.bookkeeping import read_meta, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.frontier.due_order import count_if
 from docstore.frontier.exclusions import DUE_NOW, exclude_urls, is_scheduled_by_crawl
 from docstore.schema.crawl_tables import outcomes, pages, urls
@@ -64,14 +64,11 @@ class UrlStatus:
     detail: str
 
 
-class FrontierAdmin:
+class FrontierAdmin(StorePart):
     """Administrator commands on the frontier (`store.frontier.admin`).
 
     A URL pattern is a URL, or a prefix followed by `*`.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def site_health(self, now: float) -> list[SiteHealth]:
         """Return the counts of all hosts, the host with the most URLs first. `now` is epoch seconds."""

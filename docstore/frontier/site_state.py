@@ -10,15 +10,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.crawl_tables import site_state
 
 
-class SiteStateTable:
+class SiteStateTable(StorePart):
     """Load and save learned state of sites (`store.site_state`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def load(self, category: str) -> dict[str, Any]:
         """Return the states of a category by host."""

@@ -1,11 +1,10 @@
 """Pages that a person should classify for a focused crawl, with the answers: is the page on topic?"""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import delete, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.operations import write_operation
 from docstore.schema.crawl_tables import topic_questions
 from domain.focused_decision import TopicQuestion
@@ -14,15 +13,11 @@ from domain.storable_text import sanitize_text
 MAX_TITLE_CHARS = 300
 
 
-class TopicQuestionTable:
+class TopicQuestionTable(StorePart):
     """Save and load topic questions and answers (`store.topic_questions`).
 
     Answers are permanent. Unanswered questions are replaced by the next questions.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def replace_pending(self, topic: str, questions: Sequence[TopicQuestion]) -> None:
         """Replace the unanswered questions of a topic by `questions`. Pages with an answer are skipped."""

@@ -25,7 +25,6 @@ from docstore.frontier.frontier_table import url_row
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.row_checksums import (
     CHECKSUMMED_TABLES,
-    ChecksummedTable,
     checksum_format_id,
     compare_row_checksums,
     rebuild_row_checksums,
@@ -230,7 +229,12 @@ def restore_rows(
     has_names, keys = load_named_keys(destination, table), key_columns(table)
     condition = f"({keys}) IN temp.named" if has_names else "TRUE"
     if is_checksummed and not has_names:
-        condition = checksum_condition(CHECKSUMMED_TABLES[table.name])
+        # The rows that have a checksum in `main`, or that need none.
+        item = CHECKSUMMED_TABLES[table.name]
+        names = f"SELECT key FROM main.row_sums WHERE name = '{table.name}'"
+        row_filter = true() if item.row_filter is None else item.row_filter
+        needs_checksum = row_filter.compile(compile_kwargs={"literal_binds": True})
+        condition = f"CAST({item.key_column.name} AS TEXT) IN ({names}) OR NOT ({needs_checksum})"
         for name in (name for name in copy_names if common_columns(destination, name, table)):
             query = f"SELECT {keys} FROM {name}.{table.name} WHERE NOT ({condition})"
             report.deleted_keys[table.name] |= read_keys(destination, query)
@@ -257,14 +261,6 @@ def key_columns(table: Table) -> str:
 def read_keys(connection: sqlite3.Connection, query: str) -> set[str]:
     """Return the rows of a query on keys as texts."""
     return {" ".join(map(str, row)) for row in connection.execute(query)}
-
-
-def checksum_condition(item: ChecksummedTable) -> str:
-    """Return the SQL condition on rows of a copy that have a checksum in `main`, or that need none."""
-    names = f"SELECT key FROM main.row_sums WHERE name = '{item.table.name}'"
-    row_filter = true() if item.row_filter is None else item.row_filter
-    needs_checksum = row_filter.compile(compile_kwargs={"literal_binds": True})
-    return f"CAST({item.key_column.name} AS TEXT) IN ({names}) OR NOT ({needs_checksum})"
 
 
 def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:

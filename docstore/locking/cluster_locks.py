@@ -34,25 +34,21 @@ def machine_id(folder: Path) -> str:
     path = folder / "locks" / "machine"
     try:
         if not path.exists():
-            _create_machine_id(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Atomic: on a full disk there is no file rather than an empty one.
+            temporary_file = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+            try:
+                with open(temporary_file, "x", opener=open_private) as file:
+                    file.write(uuid.uuid4().hex[:16])
+                temporary_file.rename(path)
+            finally:
+                temporary_file.unlink(missing_ok=True)
         text = path.read_text()
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check that its folder is writable") from error
     if not text:  # an empty prefix would match the leases of all machines
         raise StoreError(f"{path} is empty: delete it, then run the same command again")
     return text
-
-
-def _create_machine_id(path: Path) -> None:
-    """Write a new id atomically: on a full disk there is no file rather than an empty one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary_file = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
-    try:
-        with open(temporary_file, "x", opener=open_private) as file:
-            file.write(uuid.uuid4().hex[:16])
-        temporary_file.rename(path)
-    finally:
-        temporary_file.unlink(missing_ok=True)
 
 
 def holder_name(folder: Path) -> str:

@@ -9,8 +9,7 @@ transaction, and a merged segment is activated in one transaction. The next comp
 one. Transactions are short, so that concurrent saves of articles hardly wait. Segments: key_segments.py.
 """
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate, groupby
 
@@ -18,7 +17,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from docstore.articles.article_table import serialize_saves
 from docstore.bookkeeping import GROUPING_VERSION_KEY, read_meta_int, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.near_duplicates.key_segments import (
     KEY_BITS,
     SIGN_OFFSET,
@@ -51,15 +50,11 @@ SEAL_COUNTER_KEY = "key_seals"  # number of seals so far
 SEALED_BEFORE_KEY = "keys_sealed_to"  # start of a month (epoch seconds): all earlier keys are sealed
 
 
-class KeyCompaction:
+class KeyCompaction(StorePart):
     """Move near-duplicate keys of past months to segments (`store.key_compaction`).
 
     The caller must own the lock of the extract stage.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def seal_past_months(self, min_rows: int | None = None) -> int:
         """Seal the keys of all articles that were extracted before the current month (UTC), then merge segments.

@@ -1,11 +1,10 @@
 """Alerts about which nobody is notified for some time."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sqlalchemy import delete, or_, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.reports.alerts import AlertTable
 from docstore.schema.administration_tables import alert_mutes
@@ -20,12 +19,8 @@ SECONDS_BY_PERIOD: Mapping[str, float | None] = {"day": DAY_SECONDS, "week": 7 *
 ALERT_KEY = (Field("kind", 300, is_required=True), Field("subject", 300))
 
 
-class AlertMuteTable:
+class AlertMuteTable(StorePart):
     """Mute and unmute alerts (`store.alert_mutes`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     @property
     def operations(self) -> tuple[Operation, ...]:

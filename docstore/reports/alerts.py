@@ -1,11 +1,11 @@
 """Firing alerts, and the notifications sent on each channel. Both are stored so that each notification is sent once."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import delete, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.operation_tables import alert_notices, alerts
 from domain.alert import Alert, AlertKey
 from domain.message import parse_message, serialize_message
@@ -23,12 +23,8 @@ def values_from_json(text: str) -> dict[str, str | int]:
     return {name: parse_message(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
-class AlertTable:
+class AlertTable(StorePart):
     """Load and save firing alerts and sent notifications (`store.alerts`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     def firing(self) -> list[Alert]:
         """Return the firing alerts, oldest first."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Text, func, literal, null, select, union_all
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.administration_tables import operations
 from docstore.schema.lexicon_tables import review_changes, review_decisions
 from domain.administration import HistoryEntry, HistoryFilter
@@ -23,11 +23,8 @@ _DECISIONS = select(
 _ENTRIES = union_all(_OPERATIONS, _DECISIONS).subquery()
 
 
-class History:
+class History(StorePart):
     """Find entries of the history (`store.history`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""

@@ -6,15 +6,14 @@ its last stage. Only the lock of a run shows whether an unfinished run is active
 """
 
 import json
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Row, func, select
 
 from docstore.bookkeeping import read_meta, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.operation_tables import runs
 from domain.message import parse_message, serialize_message
 from domain.outcome import StageReport
@@ -24,12 +23,8 @@ MAX_ERROR_CHARS = 1000  # longer error messages are cut
 PLANS_KEY = "planned_runs"  # JSON: daily time and command of each planned run -> first planned at
 
 
-class RunTable:
+class RunTable(StorePart):
     """Save and list pipeline runs (`store.runs`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def start(self, command: str) -> int:
         """Record the start of a run. Returns its id."""

@@ -5,15 +5,14 @@ typed, with personal data masked (search_ui/search_log.py). Queries that differ 
 together.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, select
 
 from docstore.bookkeeping import read_meta_int, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.operation_tables import clicks, searches
 from domain.search_log import (
     MAX_QUERY_CHARS,
@@ -36,12 +35,8 @@ TYPED_QUERY: ColumnElement[Any] = func.min(searches.c.query).label("query")
 CORRECTED_MARK, PARTIAL_MARK = "corrected", "partial"
 
 
-class SearchLog:
+class SearchLog(StorePart):
     """Write, purge and evaluate the search log (`store.search_log`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def save(
         self, searches_to_log: Sequence[LoggedSearch], clicks_to_log: Sequence[Click], dropped_count: int = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, case, delete, func, literal, or_, select
 
-from docstore.database import Database, contains_text
+from docstore.database import StorePart, contains_text
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
@@ -21,11 +21,8 @@ SECONDS_PER_DAY = 86_400
 COUNTED_STAGES = (Stage.CRAWL, Stage.EXTRACT)
 
 
-class SiteRunTable:
+class SiteRunTable(StorePart):
     """Save and load results of runs by site (`store.site_runs`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def record_run(self, run_id: int) -> None:
         """Save the outcome counts since the start of a run, and delete those of runs older than MAX_STORED_RUNS runs.

@@ -1,11 +1,8 @@
 """Counts for `plumb status`, results by site, and the report of one URL for `plumb explain`."""
 
-import time
-from collections.abc import Callable
-
 from sqlalchemy import ColumnElement, Connection, case, func, or_, select, true
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.frontier.due_order import backlog_by_host, count_if
 from docstore.reports.url_report import UrlReport, url_report
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
@@ -18,12 +15,8 @@ MAX_SITES = 200
 SAMPLES_PER_REASON = 3  # example URLs per reason
 
 
-class StatusReports:
+class StatusReports(StorePart):
     """Load counts and reports (`store.status`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def outcome_counts(self) -> dict[Stage, dict[Reason, int]]:
         """Return the number of URLs by stage and reason of their last outcome."""

@@ -1,11 +1,10 @@
 """Terms that are assigned to reviewers."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, func, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import term_assignments, terms
 from docstore.terms.term_changes import require_terms, term_rows
@@ -19,12 +18,8 @@ from domain.term import TermStatus
 BATCH_SIZE = 500
 
 
-class AssignmentTable:
+class AssignmentTable(StorePart):
     """Assign terms to accounts (`store.term_assignments`). A term is assigned to at most one account."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     @property
     def operation(self) -> Operation:

@@ -1,12 +1,11 @@
 """Comments of reviewers on terms."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import term_comments
 from docstore.terms.term_changes import require_terms, term_rows
@@ -20,12 +19,8 @@ from domain.storable_text import sanitize_text
 BATCH_SIZE = 500
 
 
-class CommentTable:
+class CommentTable(StorePart):
     """Add, find and remove comments (`store.term_comments`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     @property
     def operations(self) -> tuple[Operation, ...]:

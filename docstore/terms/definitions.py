@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, delete, or_, select, update
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.lexicon_tables import definitions, terms
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.batches import batched
@@ -20,11 +20,8 @@ BEST_FIRST = (definitions.c.needs_recheck, definitions.c.score.desc(), definitio
 IS_CURRENT = definitions.c.needs_recheck == 0
 
 
-class DefinitionTable:
+class DefinitionTable(StorePart):
     """Save and load the definitions of terms (`store.definitions`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def find_candidates(self, wanted_terms: Collection[str]) -> defaultdict[str, list[Definition]]:
         """Return the sentences that may define each of these terms and that its articles still contain, best first."""

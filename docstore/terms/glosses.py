@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, exists, func, or_, select
 
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import glosses
 from domain.storable_text import sanitize_text
@@ -19,11 +19,8 @@ ROWS_PER_READ = 1_000
 GLOSS_LANGUAGES = ("zh", "en")  # glosses are only suggested if the store has articles in both
 
 
-class GlossTable:
+class GlossTable(StorePart):
     """Save and find bilingual term pairs (`store.glosses`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def save(self, glosses_by_id: Mapping[int, Iterable[Gloss]], url_ids: Sequence[int]) -> None:
         """Replace the glosses of the articles `url_ids` by `glosses_by_id`."""

@@ -8,15 +8,14 @@ others. Decisions on them resume it.
 """
 
 import json
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, literal, or_, select, update
 
 from docstore.bookkeeping import read_meta, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.operations import mark_undone
 from docstore.schema.administration_tables import operations
@@ -47,12 +46,8 @@ OPERATION_BY_STATE: Mapping[ProposalState, str] = {
 """Name of the operation that sets a state."""
 
 
-class RelationTable:
+class RelationTable(StorePart):
     """Save, list and reject proposed relations (`store.relations`)."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
 
     def search_state(self) -> tuple[int, float]:
         """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds).

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, bindparam, case, func, literal, or_, select, union_all, update
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
-from docstore.database import Database, contains_text
+from docstore.database import StorePart, contains_text
 from docstore.schema.lexicon_tables import (
     definitions,
     lexicon_entries,
@@ -44,11 +44,8 @@ class RankingState(NamedTuple):
     text_version: int
 
 
-class ReviewQueue:
+class ReviewQueue(StorePart):
     """List terms for review and save their ranking (`store.review_queue`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
         """Return the number of terms that match the query, and at most `limit` of them after the first `offset`."""

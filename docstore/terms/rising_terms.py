@@ -7,17 +7,14 @@ from dataclasses import astuple
 from sqlalchemy import Connection
 
 from docstore.bookkeeping import read_meta, write_meta
-from docstore.database import Database
+from docstore.database import StorePart
 from domain.rising_term import RisingTerm
 
 RISING_TERMS_KEY = "rising_terms"  # JSON list of the fields of RisingTerm
 
 
-class RisingTermTable:
+class RisingTermTable(StorePart):
     """Save and load the rising terms (`store.rising_terms`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def save(self, rising_terms: Sequence[RisingTerm]) -> None:
         """Save the rising terms of a run in place of those of earlier runs."""

@@ -25,7 +25,10 @@ def find_declared_body(page: ParsedPage, title_line: int = -1) -> Body | None:
     """
     text = markup_to_text(find_json_ld_article(page.json_ld, page.url, page.head_titles).body)
     if not text and declared_score(page) + max(0, url_score(page.url)) >= MIN_ARTICLE_SCORE:
-        text = longest_description(page)
+        texts = [markup_to_text(page.metas[name]) for name in DESCRIPTION_META_NAMES if name in page.metas]
+        longest = max(texts, key=text_size, default="")
+        # A description may only repeat the title.
+        text = longest if longest not in page.title and longest != page.metas.get("og:title") else ""
     spans = page.layout.spans
     if not text or not spans:
         return None
@@ -36,13 +39,6 @@ def find_declared_body(page: ParsedPage, title_line: int = -1) -> Body | None:
         else next((line_index for line_index, line in enumerate(lines) if line.tag == "h1"), -1)
     )
     return Body(lines[heading_line].span_index if heading_line >= 0 else 0, (), text, heading_line)
-
-
-def longest_description(page: ParsedPage) -> str:
-    """Return the longest description of the meta tags, or an empty string if it only repeats the title."""
-    texts = [markup_to_text(page.metas[name]) for name in DESCRIPTION_META_NAMES if name in page.metas]
-    longest = max(texts, key=text_size, default="")
-    return longest if longest not in page.title and longest != page.metas.get("og:title") else ""
 
 
 def markup_to_text(markup: str) -> str:

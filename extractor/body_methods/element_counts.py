@@ -96,7 +96,10 @@ def count_elements(root: Element) -> list[ElementCounts]:
     for element, block in reversed(counts_by_element.items()):
         block.add_leaf(element.text)
         _count_own_element(block)
-        _add_to_parent(counts_by_element, element, block)
+        parent = element.getparent()
+        if parent is not None and parent in counts_by_element:
+            counts_by_element[parent].add_leaf(element.tail)
+            counts_by_element[parent].add_child(block)
     for block in counts_by_element.values():
         block.children.reverse()
     return list(counts_by_element.values())
@@ -116,10 +119,3 @@ def _count_own_element(block: ElementCounts) -> None:
         block.image_count += 1
     for child in block.element.iterchildren("br"):
         block.add_leaf(child.tail)
-
-
-def _add_to_parent(blocks: dict[Element, ElementCounts], element: Element, block: ElementCounts) -> None:
-    parent = element.getparent()
-    if parent is not None and parent in blocks:
-        blocks[parent].add_leaf(element.tail)
-        blocks[parent].add_child(block)

@@ -157,7 +157,12 @@ def find_tag_blocks(page: ParsedPage) -> list[TagBlock]:
     lines_by_span = defaultdict[int, list[Line]](list)
     for line in layout.lines:
         lines_by_span[line.span_index].append(line)
-    link_shares = link_share_by_span(layout)
+    sizes = [0.0, *accumulate(line.size for line in layout.lines)]
+    links = [0.0, *accumulate(min(line.link_size, line.size) for line in layout.lines)]
+    link_shares = [
+        (links[span.end_line] - links[span.start_line]) / (sizes[span.end_line] - sizes[span.start_line] or 1.0)
+        for span in layout.spans
+    ]
     block_by_span: dict[int, int] = {}  # span -> index of its block
     for span in sorted(lines_by_span):
         block_type = classify_span(layout, span, link_shares)
@@ -174,16 +179,6 @@ def find_tag_blocks(page: ParsedPage) -> list[TagBlock]:
         if not with_links:
             blocks += (replace(block, parent_index=parent) for block in iter_anchor_blocks(span, lines_by_span[span]))
     return blocks
-
-
-def link_share_by_span(layout: Layout) -> list[float]:
-    """Return the share of link text in the text of each element, 0 to 1."""
-    sizes = [0.0, *accumulate(line.size for line in layout.lines)]
-    links = [0.0, *accumulate(min(line.link_size, line.size) for line in layout.lines)]
-    return [
-        (links[span.end_line] - links[span.start_line]) / (sizes[span.end_line] - sizes[span.start_line] or 1.0)
-        for span in layout.spans
-    ]
 
 
 def classify_span(layout: Layout, span: int, link_shares: Sequence[float]) -> TagBlockType:

@@ -60,7 +60,7 @@ class WangDuMethod:
 def body_from_element(page: ParsedPage, block: ElementCounts) -> Body:
     """Return a chosen element as a body: its text by paragraphs, and the layout span that contains it."""
     text = join_lines(build_layout(serialize(block.element))[0].lines)
-    element_index = element_position(page.root, block.element)
+    element_index = next((position for position, other in enumerate(page.root.iter()) if other is block.element), 0)
     spans = page.layout.spans
     span_index = max((index for index, span in enumerate(spans) if span.element_index <= element_index), default=0)
     return Body(
@@ -69,11 +69,6 @@ def body_from_element(page: ParsedPage, block: ElementCounts) -> Body:
         text,
         find_title_line(page),
     )
-
-
-def element_position(root: Element, element: Element) -> int:
-    """Return the index of an element in document order, 0 if it is not in the tree."""
-    return next((position for position, other in enumerate(root.iter()) if other is element), 0)
 
 
 def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:

@@ -43,7 +43,10 @@ UNREAD_ELEMENTS_XPATH = etree.XPath(
 def read(data: bytes) -> DocumentContent:
     """Read an EPUB book: the chapters in its order, or all HTML parts without an order. Raises UnreadableError."""
     package = ZipPackage(data)
-    reject_encrypted(package.parse_part("META-INF/encryption.xml"))
+    encryption = package.parse_part("META-INF/encryption.xml")
+    for method in encryption.iter(ENCRYPTION_METHOD_TAG) if encryption is not None else ():
+        if method.get("Algorithm", "") not in FONT_ALGORITHMS:
+            raise rights_managed_error("DRM")
     container = package.parse_part("META-INF/container.xml")
     opf_names = (
         element.get("full-path", "") for element in (container.iter(ROOTFILE_TAG) if container is not None else ())
@@ -65,13 +68,6 @@ def read(data: bytes) -> DocumentContent:
     # Role "heading": a heading of level 1 is the title of a chapter, so it is no candidate for the title of the book.
     builder.open_with_blocks("heading")
     return builder.build(read_properties(root), damaged_parts=package.damaged_parts)
-
-
-def reject_encrypted(root: Element | None) -> None:
-    """Raise UnreadableError if more than fonts is encrypted."""
-    for method in root.iter(ENCRYPTION_METHOD_TAG) if root is not None else ():
-        if method.get("Algorithm", "") not in FONT_ALGORITHMS:
-            raise rights_managed_error("DRM")
 
 
 def chapter_names(root: Element, folder: str) -> list[str]:

@@ -94,7 +94,8 @@ def read_content(
     read = load_reader(format_name)
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
-            raise encrypted_error()
+            detail = Message("Encrypted: password-protected or rights-managed (DRM)")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, detail)
         return read(data, recognized_pages) if format_name in SCANNABLE_FORMATS else read(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
@@ -143,11 +144,6 @@ def format_page_numbers(numbers: Sequence[int]) -> str:
             ranges.append((number, number))
     texts = [str(first) if first == last else f"{first}-{last}" for first, last in ranges]
     return ", ".join([*texts[:MAX_PAGE_RANGES], "…"] if len(texts) > MAX_PAGE_RANGES else texts)
-
-
-def encrypted_error() -> UnreadableError:
-    """Return the error for an encrypted OOXML file, which is wrapped in an OLE file."""
-    return UnreadableError(Reason.PASSWORD_PROTECTED, Message("Encrypted: password-protected or rights-managed (DRM)"))
 
 
 def load_reader(format_name: str) -> Callable[..., DocumentContent]:

@@ -155,16 +155,11 @@ class ZipPackage:
         ]
         return {
             relationship.get("Id", ""): (
-                relationship_kind(relationship),
+                relationship.get("Type", "").rpartition("/")[2],
                 resolve_part_name(folder, relationship.get("Target", "")),
             )
             for relationship in internal
         }
-
-
-def relationship_kind(relation: Element) -> str:
-    """Return the last word of the relationship type: `styles` for http://.../relationships/styles."""
-    return relation.get("Type", "").rpartition("/")[2]
 
 
 def part_name(entry: zipfile.ZipInfo) -> str:

@@ -102,7 +102,10 @@ def find_metadata(page: ParsedPage, body: Body, title: str) -> Metadata:
     json_ld_article = find_json_ld_article(page.json_ld, page.url, page.head_titles)
     zone = find_byline_zone(page, body.span_index)
     site_names = normalized_site_names(page, title)
-    canonical = find_canonical(page, json_ld_article)
+    # Neither the URL of a home page nor a private host other than that of the page is the canonical URL of an article.
+    candidates = (page.head_links.get("canonical", ""), page.metas.get("og:url", ""), json_ld_article.url)
+    absolute_urls = (absolute_url(page.url, candidate) for candidate in candidates if candidate)
+    canonical = next((url for url in absolute_urls if url and may_be_canonical(url, page.url)), "")
     author, source = find_author(page, zone, json_ld_article, site_names), find_source(page, zone, json_ld_article)
     return Metadata(
         author="" if author == source else author,
@@ -333,16 +336,6 @@ def absolute_url(base: str, href: str) -> str:
     except ValueError:
         return ""
     return url.replace(" ", "%20") if url.isprintable() else ""
-
-
-def find_canonical(page: ParsedPage, json_ld_article: JsonLdArticle) -> str:
-    """Return the canonical URL that a page declares, or an empty string.
-
-    The URL of a home page is not accepted for an article, nor is a private host other than that of the page.
-    """
-    candidates = (page.head_links.get("canonical", ""), page.metas.get("og:url", ""), json_ld_article.url)
-    absolute_urls = (absolute_url(page.url, candidate) for candidate in candidates if candidate)
-    return next((url for url in absolute_urls if url and may_be_canonical(url, page.url)), "")
 
 
 def may_be_canonical(candidate: str, url: str) -> bool:

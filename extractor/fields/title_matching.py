@@ -307,20 +307,12 @@ def title_similarity(line: Line, title_letters: str, comparer: TextComparer, min
     if line.tag in HEADING_TAGS:
         text = normalize_letters(line.text)
         if text and text in title_letters:
-            return contained_similarity(text, title_letters, line.size)
+            # At the beginning of <title> it is the title; elsewhere it may be the name of the site.
+            share = len(text) / len(title_letters)
+            if title_letters.startswith(text) and (line.size >= 4 or share > MIN_CONTAINED_SHARE):
+                return PREFIX_SIMILARITY
+            return CONTAINED_SIMILARITY if share > MIN_CONTAINED_SHARE else share
     return comparer.similarity(line.text, min_similarity)
-
-
-def contained_similarity(text: str, title_letters: str, size: float) -> float:
-    """Return the similarity of a heading that is part of <title>.
-
-    At the beginning of <title> it is the title; elsewhere it may be the name of the site. `text` are the letters of the
-    heading, `size` is its size in Chinese characters.
-    """
-    share = len(text) / len(title_letters)
-    if title_letters.startswith(text) and (size >= 4 or share > MIN_CONTAINED_SHARE):
-        return PREFIX_SIMILARITY
-    return CONTAINED_SIMILARITY if share > MIN_CONTAINED_SHARE else share
 
 
 def is_near_title(span: Span, title_line: int, lines: Sequence[Line]) -> bool:

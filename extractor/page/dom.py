@@ -111,16 +111,11 @@ def strip_scripts(raw: bytes) -> StrippedPage:
         b"".join(pieces),
         tuple(json_ld),
         tuple(generator_comments),
-        within_total_limit(noscript_markup),
+        tuple(noscript_markup) if sum(map(len, noscript_markup)) <= MAX_NOSCRIPT_BYTES else (),
         script_count,
         asks_for_javascript,
         moves,
     )
-
-
-def within_total_limit(pieces: list[bytes]) -> tuple[bytes, ...]:
-    """Return the pieces, or an empty tuple if their total length exceeds MAX_NOSCRIPT_BYTES."""
-    return tuple(pieces) if sum(map(len, pieces)) <= MAX_NOSCRIPT_BYTES else ()
 
 
 def iter_strip_ranges(lowercase_html: bytes) -> Iterator[tuple[int, int, int]]:

@@ -187,7 +187,8 @@ class _LayoutBuilder:
                         self.open_link = len(parts), attributes
                 elif name == "title":
                     self.element_index += 1
-                    self.read_title(text)
+                    if not self.head.title:
+                        self.head.title = " ".join(unescape_markup(text[: 2 * MAX_META_CHARS]).split())[:MAX_META_CHARS]
                     continue
                 else:
                     self.start_element(name, attributes)
@@ -369,11 +370,6 @@ class _LayoutBuilder:
             del self.text_pieces[first_piece:]
             self.links = [link for link in self.links if link[1] <= first_piece]
             self.strong_ranges = [strong for strong in self.strong_ranges if strong[1] <= first_piece]
-
-    def read_title(self, text: str) -> None:
-        """Record the text of the first <title>."""
-        if not self.head.title:
-            self.head.title = " ".join(unescape_markup(text[: 2 * MAX_META_CHARS]).split())[:MAX_META_CHARS]
 
     def read_head(self, tag: str, attribute_text: str) -> None:
         """Record a meta or link element; the first value of a name or rel wins, except that all authors are kept."""

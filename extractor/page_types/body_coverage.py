@@ -18,7 +18,6 @@ from typing import NamedTuple
 from domain.article import PageType
 from domain.message import Message
 from domain.outcome import Outcome, Reason
-from extractor.page.layout import Layout
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.page_types.list_page import position_score
@@ -72,7 +71,12 @@ def measure_coverage(signals: PageSignals, body: Body | None) -> BodyCoverage:
     body_size = sum(line.size for line in lines if line.text in body_texts)
     readable_size = covered_size = missed_sentence_size = missed_link_size = 0.0
     last_headline = -MAX_TEASER_DISTANCE_LINES - 1
-    is_discarded = discarded_line_mask(signals.page.layout)
+    is_discarded = [False] * len(signals.page.layout.lines)  # hidden, comments, or boilerplate
+    for span in signals.page.layout.spans:
+        if span.tag_info.tag in DISCARDED_TAGS or (
+            span.tag_info.hint in DISCARDED_HINTS and 2 * (span.end_line - span.start_line) < len(is_discarded)
+        ):
+            is_discarded[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
     counted_texts: set[str] = set()
     is_boilerplate = signals.boilerplate_mask
     for index, (line, is_text) in enumerate(zip(lines, signals.readable_mask, strict=True)):
@@ -96,17 +100,6 @@ def measure_coverage(signals: PageSignals, body: Body | None) -> BodyCoverage:
         ):
             missed_sentence_size += line.size
     return BodyCoverage(body_size, readable_size, covered_size, missed_sentence_size, missed_link_size)
-
-
-def discarded_line_mask(layout: Layout) -> list[bool]:
-    """Return for each line whether it is in an element that is hidden, comments, or boilerplate."""
-    mask = [False] * len(layout.lines)
-    for span in layout.spans:
-        if span.tag_info.tag in DISCARDED_TAGS or (
-            span.tag_info.hint in DISCARDED_HINTS and 2 * (span.end_line - span.start_line) < len(mask)
-        ):
-            mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
-    return mask
 
 
 def find_suspicion(

@@ -183,7 +183,8 @@ def read_type_signals(page: ParsedPage) -> TypeSignals:
     schema_types = frozenset((*ld_types, *item_types))
     og_type = page.metas.get("og:type", "").strip().lower().removeprefix("og:")
     has_thread_url, has_forum_url = thread_and_forum_url(page.url)
-    url_segments = host_and_path_segments(page.url)
+    host_labels = split_url(page.url).netloc.lower().partition(":")[0].split(".")[:-2]
+    url_segments = (*host_labels, *path_segments(page.url))
     product_count = max(
         sum(type_name in PRODUCT_TYPES for type_name in type_names) for type_names in (ld_types, item_types)
     )
@@ -209,12 +210,6 @@ def read_type_signals(page: ParsedPage) -> TypeSignals:
         declares_service=not SERVICE_TYPES.isdisjoint(schema_types),
         declares_reference=not REFERENCE_TYPES.isdisjoint(schema_types),
     )
-
-
-def host_and_path_segments(url: str) -> tuple[str, ...]:
-    """Return the host labels of a URL without the last two, then its path segments; all in lower case."""
-    host_labels = split_url(url).netloc.lower().partition(":")[0].split(".")[:-2]
-    return (*host_labels, *path_segments(url))
 
 
 def iter_microdata_types(page: ParsedPage) -> Iterator[str]:

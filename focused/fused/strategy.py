@@ -301,16 +301,12 @@ class FusedFeatureStrategy:
         )
         probabilities = correction(probabilities)
         probabilities[list(labels)] = list(labels.values())
-        non_examples = self._non_example_probabilities(probabilities)
+        evicted_probabilities = np.fromiter(self._evicted_scores.values(), np.float64, len(self._evicted_scores))
+        non_examples = np.concatenate((probabilities[self._is_example.values == 0], evicted_probabilities))
         threshold = threshold_for_precision(non_examples, self._instructions.target_precision)
         return PageAssessment(
             len(graph.page_nodes), pages, crawl_mean_logit, rows, correction, probabilities, threshold
         )
-
-    def _non_example_probabilities(self, probabilities: Float64Array) -> Float64Array:
-        """Return the probabilities of all pages except examples, including evicted pages."""
-        evicted_probabilities = np.fromiter(self._evicted_scores.values(), np.float64, len(self._evicted_scores))
-        return np.concatenate((probabilities[self._is_example.values == 0], evicted_probabilities))
 
     def _known_labels(self) -> Mapping[int, float]:
         """Return the labels by page id: 1 for examples, and the labels of a person."""

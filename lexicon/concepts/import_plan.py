@@ -55,11 +55,6 @@ class ImportPlan:
     label_by_id: Mapping[str, str]
     errors: tuple[LineError, ...] = ()
 
-    @property
-    def added_count(self) -> int:
-        """Number of concepts that the store does not have."""
-        return sum(change.before is None for change in self.changes)
-
     def lines(self, change: ConceptChange) -> tuple[list[str], list[str]]:
         """Return the lines that the import removes from a concept, and those that it adds."""
         before, after = (
@@ -169,7 +164,12 @@ def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[l
     matches, errors = [], []
     label_by_stored_id: dict[str, str] = {}
     for file_concept in concepts:
-        group = _find_stored(file_concept, index)
+        # Found by its ids, else by its terms, the preferred ones first.
+        groups = [
+            index.find_by_id(known_id) for known_id in (file_concept.concept_id, *file_concept.source_ids) if known_id
+        ]
+        terms = sorted(file_concept.terms, key=lambda term: STATUS_ORDER.index(term.status))
+        group = next(filter(None, (*groups, *(index.find_by_term(term.text) for term in terms))), None)
         own_terms = []
         for term in file_concept.terms:
             owner = index.find_by_term(term.text)
@@ -211,13 +211,6 @@ def _build_resolvers(
         return id_by_key.get(word_key(text)) or (group.concept.concept_id if group else "")
 
     return find_by_id, find_by_term
-
-
-def _find_stored(concept: Concept, index: ConceptIndex) -> ConceptGroup | None:
-    """Return the stored concept of a concept: by its ids, else by its terms, the preferred ones first."""
-    groups = [index.find_by_id(known_id) for known_id in (concept.concept_id, *concept.source_ids) if known_id]
-    terms = sorted(concept.terms, key=lambda term: STATUS_ORDER.index(term.status))
-    return next(filter(None, (*groups, *(index.find_by_term(term.text) for term in terms))), None)
 
 
 def _stored_id(file_id: str) -> str:

@@ -144,15 +144,6 @@ def _find_root_error(root: Any) -> str | None:
     return None
 
 
-def _convert_to_dca(entry: Any) -> None:
-    """Rename the elements of the style DCT, whose names are data categories: basic:definition to descrip."""
-    for element in entry.iter():
-        category = _local_name(element)
-        if tag := DCA_TAG_BY_CATEGORY.get(category):
-            element.tag = tag
-            element.set("type", category)
-
-
 def _local_name(element: Any) -> str:
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
@@ -163,7 +154,12 @@ def _children(element: Any, names: Iterable[str]) -> Iterator[Any]:
 
 def _read_concept(entry: Any, reasons: list[Message]) -> Concept:
     """Return a concept, and append what is wrong with the statuses of its terms to `reasons`."""
-    _convert_to_dca(entry)
+    # In the style DCT the names of elements are data categories: basic:definition is a descrip.
+    for element in entry.iter():
+        category = _local_name(element)
+        if tag := DCA_TAG_BY_CATEGORY.get(category):
+            element.tag = tag
+            element.set("type", category)
     terms: list[ConceptTerm] = []
     for section in _children(entry, LANGUAGE_TAGS):
         terms += _read_language(section, reasons)

@@ -54,7 +54,13 @@ def serialize_rows(rows: NgramRows) -> bytes:
 
 def deserialize_rows(data: bytes) -> NgramRows:
     """Return the rows of serialized bytes."""
-    columns = _split_columns(data)
+    count = 1 + LEADING_COUNT_COLUMNS + len(SUM_COLUMNS) + 8
+    header = np.frombuffer(data, dtype=np.int64, count=2 * count).reshape(-1, 2)
+    byte_offsets = np.append(header.nbytes, header.nbytes + np.cumsum(header.prod(axis=1))).tolist()
+    columns = [
+        _from_byte_planes(np.frombuffer(data[start:stop], dtype=np.uint8), size)
+        for (size, _), start, stop in zip(header.tolist(), byte_offsets[:-1], byte_offsets[1:], strict=True)
+    ]
     keys = np.cumsum(columns[0].view(np.uint64), dtype=np.uint64)
     counts = np.zeros((len(COUNT_COLUMNS), len(keys)), np.int32)
     counts[:LEADING_COUNT_COLUMNS] = columns[1 : 1 + LEADING_COUNT_COLUMNS]
@@ -76,16 +82,6 @@ def deserialize_rows(data: bytes) -> NgramRows:
         (likeliest + _floor_mean(log_probability_sum, frequency)).astype(np.int32),
         _from_sparse(document_counts, documents, MAX_SEEN_DOCUMENTS, NO_DOCUMENT),
     )
-
-
-def _split_columns(data: bytes) -> list[IntegerArray]:
-    count = 1 + LEADING_COUNT_COLUMNS + len(SUM_COLUMNS) + 8
-    header = np.frombuffer(data, dtype=np.int64, count=2 * count).reshape(-1, 2)
-    byte_offsets = np.append(header.nbytes, header.nbytes + np.cumsum(header.prod(axis=1))).tolist()
-    return [
-        _from_byte_planes(np.frombuffer(data[start:stop], dtype=np.uint8), size)
-        for (size, _), start, stop in zip(header.tolist(), byte_offsets[:-1], byte_offsets[1:], strict=True)
-    ]
 
 
 def write_rows(rows: NgramRows, path: Path) -> None:

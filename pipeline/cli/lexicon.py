@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -108,7 +108,11 @@ def show_terms(
         limit=limit,
     )
     total, terms = engine.store.review_queue.find_page(query)
-    print_table_or_json([lexicon_term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
+    print_table_or_json(
+        [{TERM_JSON_KEYS.get(name, name): value for name, value in asdict(term).items()} for term in terms],
+        lambda: term_table(terms, total),
+        as_json,
+    )
 
 
 @lexicon.command("accept")
@@ -269,11 +273,6 @@ def require_terms(terms: list[str], message: str) -> None:
 
 for command in REVIEW_COMMANDS:
     lexicon.add_command(command)
-
-
-def lexicon_term_to_json(term: Term) -> dict[str, Any]:
-    """Convert a term to a JSON row."""
-    return {TERM_JSON_KEYS.get(name, name): value for name, value in asdict(term).items()}
 
 
 def term_table(terms: Sequence[Term], total: int) -> Table:

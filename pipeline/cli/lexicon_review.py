@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -144,7 +144,21 @@ def show_history(engine: "Engine", text: str, by: str, limit: int, as_json: bool
 def list_versions(engine: "Engine", as_json: bool) -> None:
     """List the published lexicon versions, newest first."""
     version_list = engine.store.lexicons.list_versions()
-    print_table_or_json(version_rows(version_list), lambda: version_table(version_list), as_json)
+    print_table_or_json(
+        [
+            {
+                "version": lexicon.version,
+                "terms": size,
+                "published": local_time(lexicon.published_at),
+                "in_index_since": format_time_or_none(lexicon.applied_at),
+                "by": lexicon.published_by,
+                "note": lexicon.note,
+            }
+            for lexicon, size in version_list
+        ],
+        lambda: version_table(version_list),
+        as_json,
+    )
 
 
 @click.command("diff", cls=VerticalCommand)
@@ -307,21 +321,6 @@ REVIEW_COMMANDS = (
     ),
     *(list_versions, diff_versions, revert_version, preview_publish, show_report),
 )
-
-
-def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]]:
-    """Convert (lexicon, number of terms) pairs to JSON rows."""
-    return [
-        {
-            "version": lexicon.version,
-            "terms": size,
-            "published": local_time(lexicon.published_at),
-            "in_index_since": format_time_or_none(lexicon.applied_at),
-            "by": lexicon.published_by,
-            "note": lexicon.note,
-        }
-        for lexicon, size in versions
-    ]
 
 
 def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:

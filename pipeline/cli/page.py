@@ -55,7 +55,14 @@ def extract_command(
     **flags: Any,
 ) -> None:
     """Extract articles from fetched pages; with --file or --url, print the article of one page."""
-    reject_conflicting_options(re_extract, file, base_url, url, output_format)
+    if file is not None and url is not None:
+        raise click.UsageError("use either --file or --url, not both")
+    if re_extract and (file is not None or url is not None):
+        raise click.UsageError("--again cannot be combined with --file or --url")
+    if base_url is not None and file is None:
+        raise click.UsageError("--base-url needs --file")
+    if output_format is not None and file is None and url is None:
+        raise click.UsageError("--format needs --file or --url")
     if file is None and url is None:
         run_extract_stage(context, re_extract, **flags)
         return
@@ -67,20 +74,6 @@ def extract_command(
     else:
         page = fetch_page(url or "", settings.crawl)
     click.echo(ARTICLE_FORMATTERS[output_format or "text"](extract_article(page, settings.extract)).rstrip("\n"))
-
-
-def reject_conflicting_options(
-    re_extract: bool, file: Path | None, base_url: str | None, url: str | None, output_format: str | None
-) -> None:
-    """Raise UsageError for options that cannot be combined."""
-    if file is not None and url is not None:
-        raise click.UsageError("use either --file or --url, not both")
-    if re_extract and (file is not None or url is not None):
-        raise click.UsageError("--again cannot be combined with --file or --url")
-    if base_url is not None and file is None:
-        raise click.UsageError("--base-url needs --file")
-    if output_format is not None and file is None and url is None:
-        raise click.UsageError("--format needs --file or --url")
 
 
 def run_extract_stage(context: click.Context, re_extract: bool, **flags: Any) -> None:
@@ -183,7 +176,16 @@ def explain(
         return
     report = build_extraction_report(context, url, file)
     if html_path or open_browser:
-        write_extraction_html(report, html_path, open_browser)
+        from pipeline.explain.extraction_html import render_html
+
+        path = html_path or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
+        try:
+            path.write_text(render_html(report), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
+        print_line(f"wrote {path}")
+        if open_browser and not webbrowser.open(path.resolve().as_uri()):
+            raise PlumblineError(f"cannot open a browser: open {path} manually")
     if blocks or not (html_path or open_browser):
         print_extraction_report(report, as_json)
 
@@ -212,20 +214,6 @@ def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
     print_line(report.summary)
     stdout_console.print(candidate_table(report))
     stdout_console.print(line_table(report))
-
-
-def write_extraction_html(report: "ExtractionReport", html_path: Path | None, open_browser: bool) -> None:
-    """Write the report as an HTML page (default: a temporary folder) and open it on request. Raises PlumblineError."""
-    from pipeline.explain.extraction_html import render_html
-
-    path = html_path or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
-    try:
-        path.write_text(render_html(report), encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    print_line(f"wrote {path}")
-    if open_browser and not webbrowser.open(path.resolve().as_uri()):
-        raise PlumblineError(f"cannot open a browser: open {path} manually")
 
 
 def explain_url(engine: "Engine", url: str) -> "UrlExplanation":

@@ -14,7 +14,6 @@ from pipeline.cli.session import format_time_or_none, sort_by_count, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
-    from crawler.schedule.forecast import HostForecast
     from domain.run import RunSummary
     from pipeline.engine import Engine
 
@@ -100,21 +99,19 @@ def crawl_backlog(engine: "Engine") -> dict[str, Any]:
         "runs_for_new": max_runs(host.runs_for_new for host in hosts),
         "runs_for_all": max_runs(host.runs_for_all for host in hosts),
         "minutes_a_run": settings.crawl.minutes,
-        "hosts": [forecast_to_json(host) for host in hosts],
-    }
-
-
-def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
-    """Convert the forecast of a host to a JSON row."""
-    return {
-        "host": forecast.host,
-        "known": forecast.known_urls,
-        "new": forecast.new_urls,
-        "lists": forecast.list_pages,
-        "due": forecast.due_urls,
-        "pages_a_run": forecast.pages_per_run,
-        "runs_for_new": forecast.runs_for_new,
-        "runs_for_all": forecast.runs_for_all,
+        "hosts": [
+            {
+                "host": host.host,
+                "known": host.known_urls,
+                "new": host.new_urls,
+                "lists": host.list_pages,
+                "due": host.due_urls,
+                "pages_a_run": host.pages_per_run,
+                "runs_for_new": host.runs_for_new,
+                "runs_for_all": host.runs_for_all,
+            }
+            for host in hosts
+        ],
     }
 
 

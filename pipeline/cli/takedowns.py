@@ -1,6 +1,6 @@
 """The `plumb takedown` commands: exclude pages permanently, list them, and undo it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -55,12 +55,14 @@ def undo_takedown(engine: "Engine", url: str) -> None:
 def list_takedowns(engine: "Engine", as_json: bool) -> None:
     """List the URLs that are taken down, the newest first."""
     takedowns = engine.store.takedowns.list_all()
-    print_table_or_json([takedown_record(row) for row in takedowns], lambda: takedown_table(takedowns), as_json)
-
-
-def takedown_record(row: Takedown) -> dict[str, Any]:
-    """Convert a takedown to a JSON row."""
-    return {"url": row.url, "account": row.account, "reason": row.reason, "at": format_time_or_none(row.at)}
+    print_table_or_json(
+        [
+            {"url": row.url, "account": row.account, "reason": row.reason, "at": format_time_or_none(row.at)}
+            for row in takedowns
+        ],
+        lambda: takedown_table(takedowns),
+        as_json,
+    )
 
 
 def takedown_table(takedowns: list[Takedown]) -> Table:

@@ -143,7 +143,12 @@ def list_terms(context: click.Context, name: str, state: str | None, term_class:
     topic = open_topic_files(context).read(name)
     selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
     print_table_or_json(
-        [topic_term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json
+        [
+            {"kind" if name == "term_class" else name: value for name, value in asdict(term).items()}
+            for term in sort_by_state(selected)
+        ],
+        lambda: term_table(selected),
+        as_json,
     )
 
 
@@ -352,11 +357,6 @@ def sort_by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicT
     """Sort terms by state (candidates first), then by descending score."""
     order = list(TopicState)
     return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
-
-
-def topic_term_to_json(term: TopicTerm) -> dict[str, Any]:
-    """Convert a topic term to a JSON row."""
-    return {"kind" if name == "term_class" else name: value for name, value in asdict(term).items()}
 
 
 def term_table(terms: list[TopicTerm]) -> Table:

@@ -223,9 +223,15 @@ def _build_paragraphs(story: StoryTemplate, slots: SlotFiller, title_index: int)
     if not story.details:
         return
     brief = not story.quota and rng.random() < _BRIEF_SHARE
-    yield from _join_sentences(
-        [slots.fill(detail) for detail in _sample_details(story, brief, rng)], story.language, rng
-    )
+    # Now and then a paragraph has two sentences or more.
+    gap = " " if story.language == "en" else ""
+    paragraph = ""
+    for sentence in [slots.fill(detail) for detail in _sample_details(story, brief, rng)]:
+        if paragraph and rng.random() >= _JOIN_PROBABILITY:
+            yield paragraph
+            paragraph = ""
+        paragraph = f"{paragraph}{gap}{sentence}" if paragraph else sentence
+    yield paragraph
     if not brief:
         yield from (slots.fill(rng.choice(part)) for part in (story.quotes, story.background) if part)
     yield slots.fill(rng.choice(story.closings))
@@ -237,15 +243,3 @@ def _sample_details(story: StoryTemplate, brief: bool, rng: random.Random) -> li
     sample_size = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
     sampled_indexes = set(rng.sample(range(count), sample_size))
     return [text for i, text in enumerate(story.details) if i in sampled_indexes or COMPARISON_TERM in text]
-
-
-def _join_sentences(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:
-    """Yield `sentences` as paragraphs; now and then a paragraph has two sentences or more."""
-    gap = " " if language == "en" else ""
-    paragraph = ""
-    for sentence in sentences:
-        if paragraph and rng.random() >= _JOIN_PROBABILITY:
-            yield paragraph
-            paragraph = ""
-        paragraph = f"{paragraph}{gap}{sentence}" if paragraph else sentence
-    yield paragraph

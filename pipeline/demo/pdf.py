@@ -51,7 +51,14 @@ def render_pdf(title: str, author: str, day: date, language: str, pages: Sequenc
         f"<< /Title {_hex_text(title, 'zh', bom=True)} /Author {_hex_text(author, 'zh', bom=True)} "
         f"/CreationDate (D:{day:%Y%m%d}080000Z) >>"
     )
-    return _assemble(objects)
+    file, offsets = b"%PDF-1.4\n", []
+    for number, text in enumerate(objects, start=1):
+        offsets.append(len(file))
+        file += f"{number} 0 obj\n{text}\nendobj\n".encode("ascii")
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    trailer = f"trailer\n<< /Size {size} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(file)}\n%%EOF\n"
+    return file + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode("ascii")
 
 
 def _iter_text_operators(title: str, page: PdfPage, language: str) -> Iterator[str]:
@@ -76,15 +83,3 @@ def _wrap_lines(text: str, points: int, language: str) -> list[str]:
 def _hex_text(text: str, language: str, bom: bool = False) -> str:
     content = text.encode("cp1252") if language == "en" else b"\xfe\xff" * bom + text.encode("utf-16-be")
     return f"<{content.hex()}>"
-
-
-def _assemble(objects: Sequence[str]) -> bytes:
-    """Join the objects, the last of which is the Info dictionary, with cross-reference table and trailer."""
-    file, offsets = b"%PDF-1.4\n", []
-    for number, content in enumerate(objects, start=1):
-        offsets.append(len(file))
-        file += f"{number} 0 obj\n{content}\nendobj\n".encode("ascii")
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    size = len(objects) + 1
-    trailer = f"trailer\n<< /Size {size} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(file)}\n%%EOF\n"
-    return file + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode("ascii")

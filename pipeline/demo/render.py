@@ -137,7 +137,18 @@ class _SiteRenderer:
         """Yield (path, HTML) of every page."""
         yield "index.html", self._render_home()
         for section in self.design.section:
-            yield from self._iter_list_pages(section)
+            members = self._articles_in(section)
+            chunks = [members[i : i + ARTICLES_PER_LIST_PAGE] for i in range(0, len(members), ARTICLES_PER_LIST_PAGE)]
+            pager = "".join(
+                self.design.fill_template("page", url=self.design.list_url(section, number), title=str(number))
+                for number in range(1, len(chunks) + 1)
+            )
+            for number, chunk in enumerate(chunks, start=1):
+                main = self.design.fill_template(
+                    "listing", section=section.name, items=self._render_items(chunk), pager=pager
+                )
+                path = self.design.list_url(section, number).removeprefix("/")
+                yield path, self._wrap_page(f"{section.name}_{self.design.name}", main)
         for article in self.articles:
             yield self.design.page_path(article), self._render_article(article)
 
@@ -174,20 +185,6 @@ class _SiteRenderer:
             boxes=boxes,
         )
         return self._wrap_page(self.design.name, main)
-
-    def _iter_list_pages(self, section: Section) -> Iterator[tuple[str, str]]:
-        members = self._articles_in(section)
-        chunks = [members[i : i + ARTICLES_PER_LIST_PAGE] for i in range(0, len(members), ARTICLES_PER_LIST_PAGE)]
-        pager = "".join(
-            self.design.fill_template("page", url=self.design.list_url(section, number), title=str(number))
-            for number in range(1, len(chunks) + 1)
-        )
-        for number, chunk in enumerate(chunks, start=1):
-            main = self.design.fill_template(
-                "listing", section=section.name, items=self._render_items(chunk), pager=pager
-            )
-            path = self.design.list_url(section, number).removeprefix("/")
-            yield path, self._wrap_page(f"{section.name}_{self.design.name}", main)
 
     def _render_article(self, article: DemoArticle) -> str:
         design, section, title = self.design, self.design.section_for(article), _escape(article.title)

@@ -69,7 +69,13 @@ def run_demo(
     """Run the demo. Raises PlumblineError if the checks of `is_check` fail."""
     if not options.is_change:
         require_free_port(options.port)  # before the crawl, to report the error at once
-    require_same_site_port(options)
+    config = options.folder / "vertical.toml"
+    # With the pages of another port each article would be there twice.
+    if config.exists() and demo_urls(options.site_port)[0] not in config.read_text(encoding="utf-8"):
+        raise PlumblineError(
+            f"{options.folder} was crawled with another port of the demo sites: delete the folder, or use that port "
+            "(make demo SITE_PORT=..., plumb demo --site-port ...)"
+        )
     ensure_folder(options.folder)
     site_report = write_sites(options.folder / "sites")
     settings = demo_settings(options)
@@ -103,16 +109,6 @@ def require_free_port(port: int) -> None:
             f"port {port} of the search page is taken by another program (or by a running demo): stop it, "
             "or choose another port (make demo PORT=..., plumb demo --port ...)"
         ) from error
-
-
-def require_same_site_port(options: DemoOptions) -> None:
-    """Raise PlumblineError if the folder contains pages from another port: each article would be there twice."""
-    config = options.folder / "vertical.toml"
-    if config.exists() and demo_urls(options.site_port)[0] not in config.read_text(encoding="utf-8"):
-        raise PlumblineError(
-            f"{options.folder} was crawled with another port of the demo sites: delete the folder, or use that port "
-            "(make demo SITE_PORT=..., plumb demo --site-port ...)"
-        )
 
 
 def demo_settings(options: DemoOptions) -> Settings:

@@ -111,7 +111,7 @@ def _add_sentence(file: Path, design: SiteDesign, article: DemoArticle) -> str:
     head, end, tail = original.rpartition(design.body_end.encode(design.encoding))
     if not end:
         raise ValueError(f"the markup {design.body_end!r} after the article is missing")
-    marker = _unique_word(original)
+    marker = "zq" + "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(original).hexdigest()[:14])
     added = design.paragraph(_ADDED_SENTENCES[article.language].format(marker=marker)) + "\n"
     modified = file.stat().st_mtime
     temporary = file.with_suffix(".new")
@@ -120,11 +120,6 @@ def _add_sentence(file: Path, design: SiteDesign, article: DemoArticle) -> str:
     # Last-Modified has a resolution of one second, so move the time of the change to the next second.
     os.utime(file, (max(file.stat().st_mtime, modified + 1),) * 2)
     return marker
-
-
-def _unique_word(content: bytes) -> str:
-    """Return a word of sixteen letters derived from the content."""
-    return "zq" + "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(content).hexdigest()[:14])
 
 
 def _render_all_files(
@@ -176,7 +171,15 @@ class DemoServer:
         self.response_counts: Counter[tuple[str, int]] = Counter()
         self._sites = _SiteFiles(folder)
         self._count_lock = Lock()
-        self._http = _listen(port, self)
+        try:
+            self._http = _DemoHttpServer((LOOPBACK, port), partial(_RequestHandler, self))
+        except (OSError, OverflowError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+                raise PortInUseError(
+                    f"port {port} is taken by another program: stop it, or choose another port for the demo sites "
+                    "(make demo SITE_PORT=..., plumb demo --site-port ...)"
+                ) from error
+            raise PlumblineError(f"cannot listen on port {port} ({error}): choose another port") from error
         self._thread = Thread(target=self._http.serve_forever, args=(0.05,), name="demo-sites", daemon=True)
         self.port = int(self._http.server_address[1])
 
@@ -273,18 +276,6 @@ def _is_not_modified(conditions: ConditionalHeaders, etag: str, modified: dateti
 def _html_response(status: HTTPStatus, text: str) -> DemoResponse:
     body = f"<!DOCTYPE html><title>{status.phrase}</title><p>{escape(text)}</p>".encode()
     return DemoResponse(status, {"Content-Type": "text/html; charset=utf-8"}, body)
-
-
-def _listen(port: int, demo: DemoServer) -> ThreadingHTTPServer:
-    try:
-        return _DemoHttpServer((LOOPBACK, port), partial(_RequestHandler, demo))
-    except (OSError, OverflowError) as error:
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise PortInUseError(
-                f"port {port} is taken by another program: stop it, or choose another port for the demo sites "
-                "(make demo SITE_PORT=..., plumb demo --site-port ...)"
-            ) from error
-        raise PlumblineError(f"cannot listen on port {port} ({error}): choose another port") from error
 
 
 class _DemoHttpServer(ThreadingHTTPServer):

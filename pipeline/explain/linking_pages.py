@@ -44,7 +44,9 @@ def find_linking_page(table: SourcePageTable, url: str, host: str, robots_agent:
 
 def _iter_candidates(table: SourcePageTable, url: str, host: str) -> Iterator[tuple[ArchivedPage, Page]]:
     """Yield the pages of `host` whose text contains the last part of the URL's path."""
-    names = _link_texts(url)
+    path = url.split("/", 3)[3].partition("?")[0].rstrip("/")
+    last_part = path.rpartition("/")[2] or path
+    names = [last_part.encode(), unquote(last_part).encode(), unquote(last_part).encode("gb18030", "replace")]
     count = 0
     for archived_page in table.find_by_host(host, MAX_SEARCHED_PAGES):
         if format_for_content_type(archived_page.content_type) != HTML_FORMAT:
@@ -58,13 +60,6 @@ def _iter_candidates(table: SourcePageTable, url: str, host: str) -> Iterator[tu
             count += 1
             if count == MAX_PARSED_PAGES:
                 return
-
-
-def _link_texts(url: str) -> list[bytes]:
-    """Return the forms in which a page can contain the last part of the path."""
-    path = url.split("/", 3)[3].partition("?")[0].rstrip("/")
-    name = path.rpartition("/")[2] or path
-    return [name.encode(), unquote(name).encode(), unquote(name).encode("gb18030", "replace")]
 
 
 def judge_links(pages: Sequence[Page], url: str, robots_agent: str) -> list[bool | None]:

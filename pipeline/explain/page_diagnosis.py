@@ -73,8 +73,16 @@ class PageFacts:
 def diagnose_page(facts: PageFacts) -> PageDiagnosis:
     """Judge the steps of a page in order, up to the first one that it has not passed."""
     report = facts.report
-    if facts.takedown is not None:
-        return _diagnose_takedown(facts.url, facts.takedown)
+    if facts.takedown is not None:  # the store has deleted everything else about the page
+        stop = PageCheck(
+            PageCheckName.ALLOWED,
+            PageCheckState.FAILED,
+            Reason.TAKEN_DOWN,
+            facts.takedown.reason,
+            facts.takedown.at,
+            PageCause.TAKEN_DOWN,
+        )
+        return PageDiagnosis(facts.url, _with_all_steps([stop]), is_known=False, takedown=facts.takedown)
     if report is None:
         return PageDiagnosis(facts.url, _with_all_steps([_unknown_check(facts)]), is_known=False)
     checks = [PageCheck(PageCheckName.KNOWN, PageCheckState.PASSED, at=report.url_row.found_at)]
@@ -90,19 +98,6 @@ def diagnose_page(facts: PageFacts) -> PageDiagnosis:
         due_at=report.url_row.due_at,
         doc_id=report.article.doc_id if report.article and report.indexed and facts.is_in_solr else "",
     )
-
-
-def _diagnose_takedown(url: str, takedown: Takedown) -> PageDiagnosis:
-    """Return the diagnosis of a page that an operator took down. The store has deleted everything else about it."""
-    stop = PageCheck(
-        PageCheckName.ALLOWED,
-        PageCheckState.FAILED,
-        Reason.TAKEN_DOWN,
-        takedown.reason,
-        takedown.at,
-        PageCause.TAKEN_DOWN,
-    )
-    return PageDiagnosis(url, _with_all_steps([stop]), is_known=False, takedown=takedown)
 
 
 def _with_all_steps(checks: list[PageCheck]) -> list[PageCheck]:

@@ -38,6 +38,7 @@ from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
 from domain.progress import ProgressTask, no_progress, track
 from locks.private_files import write_private_file
+from maven_jars.jar_cache import file_sha256
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE
 from pipeline.settings import Settings
 
@@ -285,12 +286,6 @@ def try_hardlink(source: Path, target: Path, digest: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hexadecimal text."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # -- find

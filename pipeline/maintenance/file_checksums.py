@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crawler.state_files import parse_state, write_state
 from lexicon.counting.count_files import delete_counts, list_count_files
-from pipeline.maintenance.backup import file_sha256
+from maven_jars.jar_cache import file_sha256
 
 log = logging.getLogger(__name__)
 

@@ -105,7 +105,19 @@ def repair_store(settings: Settings, backups: Sequence[Path]) -> Generator[Repai
     report = rebuild_database(settings, file, copies)
     yield RepairStep(f"{file.name} was rebuilt from {', '.join(['its readable rows', *map(str, copies)])}")
     yield RepairStep(f"the damaged file was kept as {file.name}.damaged-...")
-    yield from format_report(report)
+    if report.partial_tables:
+        yield RepairStep(f"not completely readable: {', '.join(report.partial_tables)}")
+    for table, count in report.rows_from_copies.items():
+        if count:
+            yield RepairStep(f"{table}: {count} rows from a copy")
+    for keys_by_table, loss, is_loss in (
+        (report.deleted_keys, "of a copy not restored, they were deleted since", False),
+        (report.lost_keys, "lost, no copy has them", True),
+        (report.unverified_keys, "with a damaged or an earlier value: check them", True),
+    ):
+        for table, keys in keys_by_table.items():
+            if keys and table not in DERIVED_TABLES:
+                yield RepairStep(f"{table}: {len(keys)} rows {loss} ({', '.join(sorted(keys))})", is_loss)
     return report
 
 
@@ -153,23 +165,6 @@ def require_exclusive_access(file: Path) -> None:
             raise StoreError(
                 "the store is in use: stop `plumb serve` and `plumb schedule`, then run the repair again"
             ) from error
-
-
-def format_report(report: RebuildReport) -> Iterator[RepairStep]:
-    """Format the result of a rebuild: unreadable tables, restored and lost rows, each with its keys."""
-    if report.partial_tables:
-        yield RepairStep(f"not completely readable: {', '.join(report.partial_tables)}")
-    for table, count in report.rows_from_copies.items():
-        if count:
-            yield RepairStep(f"{table}: {count} rows from a copy")
-    for keys_by_table, loss, is_loss in (
-        (report.deleted_keys, "of a copy not restored, they were deleted since", False),
-        (report.lost_keys, "lost, no copy has them", True),
-        (report.unverified_keys, "with a damaged or an earlier value: check them", True),
-    ):
-        for table, keys in keys_by_table.items():
-            if keys and table not in DERIVED_TABLES:
-                yield RepairStep(f"{table}: {len(keys)} rows {loss} ({', '.join(sorted(keys))})", is_loss)
 
 
 # -- files

@@ -122,7 +122,9 @@ class LiveProgress:
             self._samples.append((now, finished_count))
             while len(self._samples) > 1 and self._samples[0][0] < now - RATE_SECONDS:
                 self._samples.popleft()
-            per_minute = items_per_minute(self._samples)
+            (first_at, first_count), (last_at, last_count) = self._samples[0], self._samples[-1]
+            seconds = last_at - first_at
+            per_minute = 60 * (last_count - first_count) / seconds if seconds >= MIN_RATE_SECONDS else None
             seconds_left = None
             if per_minute and total_count is not None:
                 seconds_left = max(60 * (total_count - finished_count) / per_minute, min_seconds_left)
@@ -131,13 +133,6 @@ class LiveProgress:
             live_run = LiveRun(*stage, now, *counts, seconds_left=seconds_left, **crawl_values)
             with suppress(OSError), replace_file(self._path) as file:
                 file.write(json.dumps(vars(live_run)).encode())
-
-
-def items_per_minute(samples: "deque[tuple[float, int]]") -> float | None:
-    """Return the rate between the first and the last sample; None if they are too close."""
-    (first_at, first_count), (last_at, last_count) = samples[0], samples[-1]
-    seconds = last_at - first_at
-    return 60 * (last_count - first_count) / seconds if seconds >= MIN_RATE_SECONDS else None
 
 
 def read_live_run(data_dir: Path) -> LiveRun | None:

@@ -256,7 +256,13 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
 def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess.Popen[bytes]":
     """Start gunicorn on this socket. It stops when it is terminated or this process dies."""
     metrics_dir = engine.settings.data_dir / "metrics"
-    clear_metrics_folder(metrics_dir)
+    try:
+        # The counters restart with the site.
+        metrics_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for file in metrics_dir.glob("*.db"):
+            file.unlink()
+    except OSError as error:
+        raise StoreError(f"cannot empty {metrics_dir}: {error.strerror}") from error
     server = subprocess.Popen(
         [sys.executable, "-m", "pipeline.search_site.gunicorn_app", str(listening_socket.fileno()), str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -270,16 +276,6 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
     with suppress(BrokenPipeError), server.stdin as pipe:  # a server that has already ended does not answer
         pickle.dump((engine.settings, engine.has_index), pipe)
     return server
-
-
-def clear_metrics_folder(folder: Path) -> None:
-    """Create or empty the private folder of the metric files. The counters restart with the site."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for file in folder.glob("*.db"):
-            file.unlink()
-    except OSError as error:
-        raise StoreError(f"cannot empty {folder}: {error.strerror}") from error
 
 
 def fetch_page(url: str, timeout: float = HEALTH_TIMEOUT_SECONDS) -> requests.Response:

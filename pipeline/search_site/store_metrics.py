@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 from domain.errors import PlumblineError
 from domain.outcome import count_requested
-from domain.run import PipelineRun, RunHistory, RunState
+from domain.run import RunState
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
@@ -104,11 +104,29 @@ class StoreMetrics:
         yield gauge_metric("plumbline_run_running", "1 while a run is active", int(is_running))
         if last is not None:
             yield gauge_metric("plumbline_last_run_timestamp_seconds", "Start of the newest run", last.started_at)
-        yield from run_timestamp_metrics(history)
+        for name, text, timestamp in (
+            (
+                "plumbline_last_good_run_timestamp_seconds",
+                "Start of the newest successful run",
+                history.last_success_at,
+            ),
+            (
+                "plumbline_failing_since_timestamp_seconds",
+                "Start of the first failed run since the newest successful run",
+                history.failing_since,
+            ),
+            ("plumbline_next_run_timestamp_seconds", "Time of the next scheduled run", history.next_run_at),
+        ):
+            if timestamp is not None:
+                yield gauge_metric(name, text, timestamp)
 
     def _run_counters(self) -> Iterator[Metric]:
         for run in self._engine.store.runs.finished_after(self._last_counted_run):
-            self._count_run(run)
+            self._last_counted_run = max(self._last_counted_run, run.run_id)
+            self._runs_by_state[run.current_state(is_lock_held=False).value] += 1
+            for counts in run.stages:
+                if counts.stage in self._stage_totals:
+                    self._stage_totals[counts.stage].update(counts.counts)
         for stage, (name, text) in STAGE_COUNTERS.items():
             counter = CounterMetricFamily(name, text, labels=["outcome"])
             for code, count in self._stage_totals[stage].items():
@@ -122,34 +140,12 @@ class StoreMetrics:
                 runs.add_metric([state.value], self._runs_by_state[state.value])
         yield runs
 
-    def _count_run(self, run: PipelineRun) -> None:
-        self._last_counted_run = max(self._last_counted_run, run.run_id)
-        self._runs_by_state[run.current_state(is_lock_held=False).value] += 1
-        for stage in run.stages:
-            if stage.stage in self._stage_totals:
-                self._stage_totals[stage.stage].update(stage.counts)
-
     def _alert_metrics(self) -> Iterator[Metric]:
         counts = Counter(alert.key.kind for alert in self._engine.store.alerts.firing())
         firing = GaugeMetricFamily("plumbline_alerts_firing", "Alerts that fire, by kind", labels=["kind"])
         for kind in ALERT_KINDS:
             firing.add_metric([kind], counts[kind])
         yield firing
-
-
-def run_timestamp_metrics(history: RunHistory) -> Iterator[Metric]:
-    """Yield the known times: last successful run, first failure since then, and next scheduled run."""
-    for name, text, timestamp in (
-        ("plumbline_last_good_run_timestamp_seconds", "Start of the newest successful run", history.last_success_at),
-        (
-            "plumbline_failing_since_timestamp_seconds",
-            "Start of the first failed run since the newest successful run",
-            history.failing_since,
-        ),
-        ("plumbline_next_run_timestamp_seconds", "Time of the next scheduled run", history.next_run_at),
-    ):
-        if timestamp is not None:
-            yield gauge_metric(name, text, timestamp)
 
 
 def gauge_metric(name: str, text: str, value: float) -> Metric:

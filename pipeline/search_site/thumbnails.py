@@ -136,7 +136,13 @@ class ThumbnailCache:
     def _fetch(self, url: str) -> bytes:
         domain = registrable_domain(host_of(url))
         for _ in range(MAX_REDIRECTS + 1):
-            self._check_robots(url)
+            with self._robots_lock:
+                rules = self._robots.cached_rules(url_origin(url))
+                if rules is None:
+                    rules = self._robots.store(fetch_robots(self._fetcher, url_origin(url), self._now))
+            refusal = rules.rejection_outcome(url)
+            if refusal is not None:
+                raise FetchError(refusal.reason, refusal.detail)
             response = self._fetcher.get(url, {"Accept": "image/*"}, _is_image_response, MAX_DOWNLOAD_BYTES)
             target = response.redirect_url
             if target is None:
@@ -145,15 +151,6 @@ class ThumbnailCache:
                 raise FetchError(Reason.REDIRECTED_OUT_OF_SCOPE)
             url = target
         raise FetchError(Reason.TOO_MANY_REDIRECTS)
-
-    def _check_robots(self, url: str) -> None:
-        with self._robots_lock:
-            rules = self._robots.cached_rules(url_origin(url))
-            if rules is None:
-                rules = self._robots.store(fetch_robots(self._fetcher, url_origin(url), self._now))
-        refusal = rules.rejection_outcome(url)
-        if refusal is not None:
-            raise FetchError(refusal.reason, refusal.detail)
 
 
 def is_same_site(article_url: str, picture_url: str) -> bool:

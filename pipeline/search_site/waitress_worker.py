@@ -106,18 +106,14 @@ class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
             connection.close()
             return
         if len(self.active_channels) >= self.adj.connection_limit:
-            self.close_longest_waiting()
+            waiting_channels = [channel for channel in self.active_channels.values() if channel.allowed_seconds()]
+            if waiting_channels:
+                min(waiting_channels, key=lambda channel: channel.waiting_since).handle_close()
         self.channel_class(self, connection, ip_address, self.adj, map=self._map)
 
     def count_connections(self, ip_address: str) -> int:
         """Return the number of open connections from an IP address."""
         return sum(channel.addr[0] == ip_address for channel in self.active_channels.values())
-
-    def close_longest_waiting(self) -> None:
-        """Close the connection that has waited longest for its client."""
-        waiting_channels = [channel for channel in self.active_channels.values() if channel.allowed_seconds()]
-        if waiting_channels:
-            min(waiting_channels, key=lambda channel: channel.waiting_since).handle_close()
 
     def maintenance(self, now: float) -> None:
         """Close all connections that exceed their time limit. `now` is in epoch seconds."""

@@ -154,7 +154,11 @@ def explain_priority(engine: Engine, url: str) -> dict[str, list[Row]]:
     if priority is not None:
         rows_by_part["priority"] = [{"strategy": config.strategy_name, "now": f"{priority:.4f}"}]
     if isinstance(config.strategy, FusedFeatureStrategy) and priority is not None:
-        rows_by_part["priority_parts"] = fused_score_parts(config.strategy, url)
+        parts = sorted(config.strategy.priority_contributions(url), key=lambda part: -abs(part[1] * part[2]))
+        rows_by_part["priority_parts"] = [
+            {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}
+            for name, value, weight in parts
+        ]
     return rows_by_part
 
 
@@ -174,12 +178,3 @@ def annotate_sources(recording: RecordingStrategy, priority: float | None) -> li
         )
         rows.append({**row, "promise": f"{row['promise']} ({remark})"})
     return rows
-
-
-def fused_score_parts(strategy: FusedFeatureStrategy, url: str) -> list[Row]:
-    """Return each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
-    parts = sorted(strategy.priority_contributions(url), key=lambda part: -abs(part[1] * part[2]))
-    return [
-        {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}
-        for name, value, weight in parts
-    ]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedStrategy, TopicWords, WordTokenizer
@@ -169,15 +168,10 @@ def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConf
         ),
         propose_terms=lambda new: add_proposals(files, topic.name, new),
         read_instructions=partial(load_instructions, engine, topic.name),
-        snapshot=StateSnapshot(policy_state_path(engine.settings.data_dir), key, state_objects),
+        snapshot=StateSnapshot(engine.settings.data_dir / "topics" / "guide.state", key, state_objects),
         wu_yueting=papers.wu_yueting,
         close=reader.close,
     )
-
-
-def policy_state_path(data_dir: Path) -> Path:
-    """Return the path of the state file of a focused crawl."""
-    return data_dir / "topics" / "guide.state"
 
 
 def resource_digests(engine: Engine, resources: OperatorResources) -> list[str]:

@@ -67,7 +67,11 @@ class RetrievalRequest(NamedTuple):
 def retrieve() -> Response:
     """Return the records for the current request, or an error in the format of Dify."""
     try:
-        _check_key()
+        if not read_bearer_token():  # Dify sends one with every request
+            message = "Invalid Authorization header format. Expected 'Bearer <api-key>' format."
+            raise RetrievalError(403, 1001, message)
+        if check_api_token(ApiScope.SEARCH) is not None:
+            raise RetrievalError(403, 1002, "Authorization failed. Check the API token and its scope.")
         records = _find_records(RetrievalRequest.from_json(_read_body()))
     except RetrievalError as error:
         response = jsonify(error_code=error.code, error_msg=str(error))
@@ -83,15 +87,6 @@ def _read_body() -> object:
     except (RecursionError, RequestEntityTooLarge) as error:
         status = getattr(error, "code", 400)
         raise RetrievalError(status, status, "The body is too large or nested too deeply.") from error
-
-
-def _check_key() -> None:
-    """Raise RetrievalError unless the request has a valid API token: Dify sends one with every request."""
-    if not read_bearer_token():
-        message = "Invalid Authorization header format. Expected 'Bearer <api-key>' format."
-        raise RetrievalError(403, 1001, message)
-    if check_api_token(ApiScope.SEARCH) is not None:
-        raise RetrievalError(403, 1002, "Authorization failed. Check the API token and its scope.")
 
 
 def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:

@@ -86,14 +86,13 @@ def correct_query(query: ParsedQuery, pieces: Sequence[Sequence[Correction]]) ->
         ),
     ]
     single_corrections = [[change] for change in best_corrections] if len(best_corrections) > 1 else []
-    return [_changed_queries(query, options) for options in (combined_options, single_corrections)]
-
-
-def _changed_queries(query: ParsedQuery, options: list[list[Correction]]) -> list[ParsedQuery]:
     return [
-        corrected_query
-        for corrected_query in dict.fromkeys(_apply_corrections(query, option) for option in options)
-        if corrected_query != query
+        [
+            corrected_query
+            for corrected_query in dict.fromkeys(_apply_corrections(query, option) for option in options)
+            if corrected_query != query
+        ]
+        for options in (combined_options, single_corrections)
     ]
 
 

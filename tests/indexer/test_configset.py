@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import requests
 
+from benchmarks.training.solr_characters import render_solr_mapping
 from indexer.configset import configset_digest, configset_files
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from tests.solr_fixture import first_node, index_at
-from text.folding import render_solr_mapping
 from text.solr_words import WORD_SEPARATOR
 
 J = WORD_SEPARATOR

@@ -17,7 +17,7 @@ from pipeline.deprecated_settings import DeprecatedSetting
 from pipeline.maintenance.doctor import CheckResult
 from pipeline.maintenance.upgrade import check_settings
 from pipeline.settings import ALLOWED_VALUES, SECTIONS, build_settings, load_settings
-from pipeline.settings_template import render_sample_toml, render_settings_markdown
+from pipeline.settings_template import render_sample_toml
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -175,12 +175,10 @@ def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None
     assert dataclasses.replace(build_settings(parsed, tmp_path), folder=tmp_path) == build_settings({}, tmp_path)
 
 
-def test_every_setting_has_help_and_is_documented() -> None:
+def test_every_setting_has_help() -> None:
     for section, kind in SECTIONS.items():
         for setting in setting_fields(kind):
             assert setting.metadata.get("help"), f"{section}.{setting.name}"
-    written = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
-    assert written == render_settings_markdown(), "run `make docs`"
 
 
 def test_every_name_is_documented() -> None:

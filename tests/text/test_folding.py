@@ -2,7 +2,8 @@
 
 import pytest
 
-from text.folding import SIMPLIFIED_BY_TRADITIONAL, fold_term, fold_to_key, fold_width, render_solr_mapping, word_key
+from benchmarks.training.solr_characters import render_solr_mapping
+from text.folding import SIMPLIFIED_BY_TRADITIONAL, fold_term, fold_to_key, fold_width, word_key
 from text.segment import RjiebaSegmenter
 
 

@@ -73,7 +73,12 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded | None:
         decode_by_bom(body) or decode_by_nul_pattern(body) or decode_by_shift_sequences(body) or decode_as_utf8(body)
     )
     if decoded_page is None:
-        labels = declared_codecs(body, content_type)
+        declared_labels = [
+            *HEADER_CHARSET.findall(content_type)[:1],
+            find_meta_charset(body),
+            *find_loose_meta_charsets(body[:SAMPLE_BYTES])[:2],
+        ]
+        labels = tuple(dict.fromkeys(codec for label in declared_labels if (codec := find_codec(label))))
         decoded_page = (
             decode_by_common_chars(body, labels) or decode_by_label(body, labels) or decode_by_detection(body)
         )
@@ -83,16 +88,6 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded | None:
 def is_ascii_based(body: bytes) -> bool:
     """True if a `<` byte is always a `<`: not for UTF-16, UTF-32 and encodings with shift sequences."""
     return b"\x00" not in body and not (body.isascii() and (b"\x1b$" in body or b"~{" in body))
-
-
-def declared_codecs(body: bytes, content_type: str) -> tuple[str, ...]:
-    """Return the declared encodings as Python codecs, header first. Unknown labels are omitted."""
-    labels = [
-        *HEADER_CHARSET.findall(content_type)[:1],
-        find_meta_charset(body),
-        *find_loose_meta_charsets(body[:SAMPLE_BYTES])[:2],
-    ]
-    return tuple(dict.fromkeys(codec for label in labels if (codec := find_codec(label))))
 
 
 def decode_by_bom(body: bytes) -> Decoded | None:

@@ -73,8 +73,11 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
         hidden_runs = find_hidden_runs(main, table)
         pieces = [without_hidden_text(piece, hidden_runs) for piece in iter_pieces(main, table)]
         text = mark_styled_paragraphs(visible_parts(main, pieces), pieces, main, table)
-    else:
-        text = decode_word_6_text(main)
+    else:  # Word 6 and 95: one byte per character, in the code page of its language
+        language = struct.unpack_from("<H", main, 0x06)[0]
+        start, end = struct.unpack_from("<II", main, 0x18)
+        encoding = "big5" if language in TRADITIONAL_CHINESE_LANGUAGES else CODE_PAGES.get(language & 0xFF, "cp1252")
+        text = main[start : min(end, start + MAX_CHARACTERS)].decode(encoding, "replace")
     builder = DocumentBuilder()
     for block, is_title in iter_blocks(strip_field_codes(text)):
         builder.add(block)
@@ -227,14 +230,6 @@ def style_at_offset(runs: tuple[list[int], list[int]], offset: int) -> int:
 
 
 # -- text
-
-
-def decode_word_6_text(main: bytes) -> str:
-    """Return the text of Word 6 and 95: one byte per character, in the code page of its language."""
-    language = struct.unpack_from("<H", main, 0x06)[0]
-    start, end = struct.unpack_from("<II", main, 0x18)
-    encoding = "big5" if language in TRADITIONAL_CHINESE_LANGUAGES else CODE_PAGES.get(language & 0xFF, "cp1252")
-    return main[start : min(end, start + MAX_CHARACTERS)].decode(encoding, "replace")
 
 
 def strip_field_codes(text: str) -> str:

@@ -97,7 +97,13 @@ class DocxReader:
             )
             label = "" if line else label
         if self.builder.needs_opening and text.strip():
-            add_opening_paragraph(self.builder, text, element, style)
+            runs = [run for run in element.iter(f"{WORD_NS}r") if run.find(f"{WORD_NS}t") is not None]
+            size = max((font_size(run) for run in runs[:5]), default=0.0) or style.font_size
+            bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
+            alignment = word_value(element, "w:pPr/w:jc")
+            is_centred = alignment == "center" if alignment else style.is_centred
+            role = style.name if style.name in ("title", "subtitle") else "heading" if style.heading_level else ""
+            self.builder.add_opening(to_one_line(text[:500]), size, role, bold, is_centred)
         for box in boxes:
             self.walk(box)
 
@@ -248,17 +254,6 @@ def list_depth(element: Element) -> int:
     if element.find("w:pPr/w:numPr", PREFIXES) is None:
         return 0
     return min(parse_count(word_value(element, "w:pPr/w:numPr/w:ilvl"), 0), 8) + 1
-
-
-def add_opening_paragraph(builder: DocumentBuilder, text: str, element: Element, style: Style) -> None:
-    """Add a paragraph as an opening line, with the font size of its first runs or of its style."""
-    runs = [run for run in element.iter(f"{WORD_NS}r") if run.find(f"{WORD_NS}t") is not None]
-    size = max((font_size(run) for run in runs[:5]), default=0.0) or style.font_size
-    bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
-    alignment = word_value(element, "w:pPr/w:jc")
-    is_centred = alignment == "center" if alignment else style.is_centred
-    role = style.name if style.name in ("title", "subtitle") else "heading" if style.heading_level else ""
-    builder.add_opening(to_one_line(text[:500]), size, role, bold, is_centred)
 
 
 def font_size(element: Element | None) -> float:

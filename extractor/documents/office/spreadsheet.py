@@ -81,7 +81,12 @@ def read(data: bytes) -> DocumentContent:
         if main_part in package and not main_part.endswith(".bin"):
             sheets = iter_xlsx_sheets(package, main_part)
             return build_content(sheets, properties, package.damaged_parts)
-        reject_oversized_sheets(package)
+        for name in package.part_names:
+            row_count, column_count = measure_binary_sheet(package.read(name)) if name.endswith(".bin") else (0, 0)
+            if row_count * column_count > MAX_CELLS:
+                raise UnreadableError(
+                    Reason.TOO_LARGE, Message("A sheet has cells {n} rows below the first", n=row_count)
+                )
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         return build_content(iter_calamine_sheets(workbook, layouts), properties, {})
@@ -315,14 +320,6 @@ def decode_string(data: bytes, count_bytes: int) -> str:
     count, text = int.from_bytes(data[:count_bytes], "little"), data[count_bytes + 1 :]
     is_wide = data[count_bytes : count_bytes + 1] == b"\1"
     return text[: 2 * count].decode("utf-16-le", "replace") if is_wide else text[:count].decode("latin-1")
-
-
-def reject_oversized_sheets(package: ZipPackage) -> None:
-    """Raise UnreadableError if the cells of a sheet of an XLSB file are too far apart, or a part is too large."""
-    for name in package.part_names:
-        row_count, column_count = measure_binary_sheet(package.read(name)) if name.endswith(".bin") else (0, 0)
-        if row_count * column_count > MAX_CELLS:
-            raise UnreadableError(Reason.TOO_LARGE, Message("A sheet has cells {n} rows below the first", n=row_count))
 
 
 def measure_binary_sheet(part: bytes) -> tuple[int, int]:

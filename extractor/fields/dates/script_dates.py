@@ -50,7 +50,8 @@ def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
         dated_contexts = dated_contexts or [
             (date, context) for date, context in iter_script_dates(raw, field_re) if date <= latest_date
         ]
-    url_segment = last_url_segment(url)
+    segments = path_segments(url)
+    url_segment = segments[-1].encode() if segments and len(segments[-1]) >= MIN_SEGMENT_CHARS else b""
     dates = {date for date, context in dated_contexts if url_segment and url_segment in context} or {
         date for date, _ in dated_contexts
     }
@@ -77,9 +78,3 @@ def iter_script_dates(raw: bytes, field_re: re.Pattern[bytes]) -> Iterator[tuple
             remaining -= 1
             if remaining == 0:
                 return
-
-
-def last_url_segment(url: str) -> bytes:
-    """Return the last segment of a page's URL, or empty bytes if it is too short to identify the page."""
-    segments = path_segments(url)
-    return segments[-1].encode() if segments and len(segments[-1]) >= MIN_SEGMENT_CHARS else b""
