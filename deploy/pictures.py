@@ -43,7 +43,7 @@ PUBLIC_PAGES: Mapping[str, str] = {
     "answer": f"/search?q={quote('什么是页岩气')}",
     "file": "/search?q=boil-off+gas",
     "filter": f"/filter/sites?q={quote('天然气')}",
-    "follow": f"/follow/?q={quote('液化天然气接收站')}",
+    "follow": f"/follow?q={quote('液化天然气接收站')}",
     "bookmarks": "/bookmarks",
     "help": "/help",
     "terms": "/terms",
