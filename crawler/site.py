@@ -205,6 +205,10 @@ class Sites:
             render=any(record.render for record in matching),
         )
 
+    def without_logins(self) -> "Sites":
+        """Return the sites as they are for those who do not sign in."""
+        return Sites(tuple(replace(site, login="") for site in self.records))
+
     def with_urls(self, urls: Iterable[str], scope: tuple[str, ...] | None = None) -> "Sites":
         """Return the sites with more start URLs, which are canonical. A new record has this scope."""
         records = dict(self.by_host)

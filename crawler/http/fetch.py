@@ -214,9 +214,9 @@ class Fetcher:
                 site,
                 find_a_secret,
                 LoginState(settings.data_dir, site.host),
-                self._cookies,
+                cookies := RunCookies(),
                 ip_policy,
-                self._send_login,
+                partial(self._send_login, cookies),
             ),
         )
         self._connect_seconds = settings.connect_timeout
@@ -293,17 +293,20 @@ class Fetcher:
             return self._request(url, headers, max_body_bytes, truncate, reservation, method)
 
         def send(login_headers: Mapping[str, str]) -> HttpResponse:
-            all_headers, connections = {**headers, **login_headers}, session.connections
-            return self._request(url, all_headers, max_body_bytes, truncate, reservation, method, None, connections)
+            all_headers, parts = {**headers, **login_headers}, (session.connections, session.cookies)
+            return self._request(url, all_headers, max_body_bytes, truncate, reservation, method, None, *parts)
 
         try:
             return session.fetch(url, method, send)
         except LoginError as error:
             raise FetchError(Reason.NEEDS_LOGIN, error_message(error)) from None
 
-    def _send_login(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> HttpResponse:
+    def _send_login(
+        self, cookies: RunCookies, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
+    ) -> HttpResponse:
         try:
-            return self._request(url, headers, lambda _: _MAX_LOGIN_PAGE_BYTES, method=method, body=body)
+            max_bytes = _MAX_LOGIN_PAGE_BYTES
+            return self._request(url, headers, lambda _: max_bytes, method=method, body=body, cookies=cookies)
         except FetchError as error:
             raise LoginUnavailableError(error.outcome.summary) from None
 
@@ -317,25 +320,26 @@ class Fetcher:
         method: str = "GET",
         body: bytes | None = None,
         connections: ConnectionPool | None = None,
+        cookies: RunCookies | None = None,
     ) -> HttpResponse:
         """Send one request.
 
-        `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body.
+        `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body. `cookies` are
+        those of a login; they go to the URLs of its site only.
         """
-        connections = connections or self._connections
+        connections, run_cookies = connections or self._connections, self._cookies if cookies is None else cookies
         request_state = connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
             sent_headers = {**self._headers, **self._sites.for_url(url).request_headers, **headers}
-            cookies = self._cookies.header(url, sent_headers.get("Cookie", ""))
-            if cookies and self.logins.may_send_cookies(url):
-                sent_headers["Cookie"] = cookies
+            if cookie_header := run_cookies.header(url, sent_headers.get("Cookie", "")):
+                sent_headers["Cookie"] = cookie_header
             raw_response = self._send(url, sent_headers, method, body, connections)
             try:
                 memory = reservation or Reservation(MemoryBudget(sys.maxsize))
                 response = _read_response(url, raw_response, request_state, max_body_bytes, truncate, memory)
                 _release_connection(raw_response)
-                return replace(response, sets_cookie=self._cookies.store(url, raw_response.headers))
+                return replace(response, sets_cookie=run_cookies.store(url, raw_response.headers))
             finally:
                 raw_response.close()  # no effect on a released connection
         except (PrivateAddressError, *_LIBRARY_ERRORS) as error:
@@ -369,7 +373,8 @@ class Fetcher:
 
     def has_cookies(self, url: str) -> bool:
         """True if the site has set cookies in this run that the next request for the URL sends."""
-        return bool(self._cookies.header(url))
+        session = self.logins.find(url)
+        return bool((session.cookies if session else self._cookies).header(url))
 
     def close(self) -> None:
         """Close the idle connections of all threads."""

@@ -16,6 +16,7 @@ from crawler.http.render import import_playwright, launch_chromium
 from crawler.http.run_cookies import RunCookies
 from domain.errors import PlumblineError
 from domain.login import Login
+from locks.fences import in_this_context
 
 _TIMEOUT_MILLISECONDS = 20_000.0
 _MAX_REQUESTS = 100
@@ -42,7 +43,7 @@ def sign_in_with_browser(
     Raises PlumblineError if the page does not work as expected or the extra is missing, and the errors of `send`.
     """
     with ThreadPoolExecutor(1, "login-browser") as executor:  # the calling thread may be that of the renderer's browser
-        return executor.submit(_sign_in, login, secret, _Router(send, may_visit), cookies).result()
+        return executor.submit(in_this_context(_sign_in), login, secret, _Router(send, may_visit), cookies).result()
 
 
 def _sign_in(login: Login, secret: str, router: "_Router", cookies: RunCookies) -> HtmlPage | None:
@@ -109,8 +110,10 @@ class _Router:
         """Respond to one request; redirects are followed here, because the browser would follow them by itself."""
         request = route.request
         method, url, body = request.method, request.url, request.post_data_buffer
-        headers = {name: value for name, value in request.all_headers().items() if _KEPT_HEADERS.fullmatch(name)}
-        headers.pop("accept-encoding", None)
+        sent_headers = request.all_headers().items()
+        # In the case of the crawl's own headers, which these replace.
+        headers = {name.title(): value for name, value in sent_headers if _KEPT_HEADERS.fullmatch(name)}
+        headers.pop("Accept-Encoding", None)
         try:
             for _ in range(_MAX_REDIRECTS + 1):
                 self._requests_left -= 1

@@ -10,6 +10,7 @@ from lxml import etree, html
 from crawler.http.content_type import parse_content_type
 from crawler.parsing.links import detect_encoding
 from crawler.urls.canonical import UrlForms, parse_url_forms
+from crawler.urls.logout_links import is_logout_anchor, is_logout_url
 from domain.login import Login
 from domain.outcome import Reason
 
@@ -91,6 +92,14 @@ class HtmlPage:
             texts[-1] if texts else "",
             str(inputs[position][0].get("name")),
             self.encoding,
+        )
+
+    @property
+    def has_logout_link(self) -> bool:
+        """True if a link ends a session: only a page of a signed-in user has one."""
+        return any(
+            is_logout_anchor("".join(map(str, link.itertext()))) or is_logout_url(str(link.get("href") or ""))
+            for link in self.root.iter("a")
         )
 
     def lines(self) -> Sequence[str]:

@@ -16,7 +16,7 @@ import time
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,7 @@ MAX_LOGIN_FAILURES = 3  # in a row
 _MAX_FRUITLESS_SIGN_INS = 10  # pages in a row that ask for a login again although the sign-in succeeded
 _MAX_REQUESTS_PER_SESSION = 2_000  # of a form: then a new session begins, as people's sessions do
 _MAX_REDIRECTS = 5
+_MAX_TURN_SECONDS = 60.0  # the thread whose turn it is may wait for memory that this one has reserved
 _MAX_STEPS = 20
 _SHORTEST_TOKEN_SECONDS, _TOKEN_MARGIN_SECONDS = 10.0, 30.0
 _KEPT_REDIRECTS = (307, 308)  # the method stays
@@ -90,11 +91,6 @@ class Logins:
             return None
         return self._session(site)
 
-    def may_send_cookies(self, url: str) -> bool:
-        """False for an unencrypted URL of a site with an encrypted login."""
-        site = self._sites.login_site(host_of(url))
-        return site is None or not _is_downgrade(site, url)
-
     def paused_hosts(self) -> list[str]:
         """Return the single hosts that are paused since an earlier run."""
         sites = [site for site in self._sites.records if site.login and not site.host.startswith("*.")]
@@ -120,7 +116,7 @@ class LoginSession:
         site: A record with a login.
         find_secret: Returns its secret by its host. A SettingsError becomes the `problem`.
         state: What earlier runs know of the login.
-        cookies: Those of the run.
+        cookies: An empty store for those of the session.
         send: Sends the requests of a sign-in.
 
     Attributes:
@@ -145,7 +141,7 @@ class LoginSession:
         if site.login_settings is None:
             raise ValueError("the site has no login")
         self.login, self._site, self._state = site.login_settings, site, state
-        self._cookies, self._send = cookies, send
+        self.cookies, self._send = cookies, send
         self.form: LoginForm | None = None
         self.page: HtmlPage | None = None
         self.steps: deque[LoginStep] = deque(maxlen=_MAX_STEPS)
@@ -161,6 +157,7 @@ class LoginSession:
         self._is_proven = False  # the sign-in itself has shown that the secret is right
         self.generation = self._failures = self._fruitless = self._request_count = 0
         self.problem, self.is_paused = "", False
+        self._find_secret = find_secret
         try:
             self._secret = find_secret(site.host)
         except SettingsError as error:
@@ -181,7 +178,8 @@ class LoginSession:
         has_ended = False
         for _ in range(MAX_LOGIN_FAILURES):
             with ExitStack() as stack:
-                stack.enter_context(self._turn)
+                if self._turn.acquire(timeout=_MAX_TURN_SECONDS):
+                    stack.callback(self._turn.release)
                 with self._lock:
                     self._begin()
                     generation, is_signed_in, is_fresh = self.generation, self._is_signed_in, self._is_fresh
@@ -321,6 +319,8 @@ class LoginSession:
     def _sign_in(self, response: "HttpResponse | None") -> None:
         """Sign in; `response` is the refusal that caused it. Raises LoginError; a failure is counted."""
         self._is_signed_in = False
+        with suppress(SettingsError):  # the file broke during the run: the secret of its beginning stays
+            self._secret = self._find_secret(self._site.host) or self._secret
         if pause := self._state.find_pause(self.login, self._secret):  # of another process
             self.problem = pause
             raise LoginError(pause)
@@ -328,7 +328,8 @@ class LoginSession:
             match self.login.kind:
                 case LoginKind.FORM:
                     self._sign_in_by_form()
-                    self._is_proven = bool(self.login.signed_in_text)
+                    has_logout_link = self.page is not None and self.page.has_logout_link
+                    self._is_proven = bool(self.login.signed_in_text) or has_logout_link
                 case LoginKind.CLIENT_CREDENTIALS:
                     self._fetch_token()
                     self._is_proven = True
@@ -389,14 +390,12 @@ class LoginSession:
         raise error(Message("The token endpoint gives no token: status {status} {code}", status=status, code=code))
 
     def _sign_in_by_form(self) -> None:
-        self._cookies.clear(self.login.url)
+        self.cookies.clear(self.login.url)
         if self._site.render:
             from crawler.http.login_browser import sign_in_with_browser  # late, because few sites need it
 
             try:
-                self.page = sign_in_with_browser(
-                    self.login, self._secret, self._request, self._cookies, self._may_visit
-                )
+                self.page = sign_in_with_browser(self.login, self._secret, self._request, self.cookies, self._may_visit)
             except LoginError:
                 raise
             except PlumblineError as error:
@@ -510,7 +509,7 @@ def _basic_header(user: str, secret: str) -> str:
 
 def _is_downgrade(site: Site, url: str) -> bool:
     start_url = next(iter(site.urls), site.login_url)
-    return start_url.startswith("https://") and not url.startswith("https://")
+    return not (url.startswith("https://") or start_url.startswith("http://"))
 
 
 def _without_query(url: str) -> str:

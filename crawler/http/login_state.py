@@ -4,6 +4,7 @@ A failed login pauses its site until the operator changes the login or its secre
 a hash of both, to see the change, and no secret.
 """
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from domain.message import parse_message, serialize_message
 STATE_FILE = "logins.json"
 _MAX_SUSPECTS = 100  # URLs of a site
 _MIN_ENDINGS = 2  # sessions that ended after a URL
+_writing = threading.Lock()
 
 
 def login_failures(data_dir: Path) -> Mapping[str, str]:
@@ -24,8 +26,10 @@ def login_failures(data_dir: Path) -> Mapping[str, str]:
 
 
 def clear_login_failure(data_dir: Path, host: str) -> None:
-    """Let the next run sign in again."""
-    LoginState(data_dir, host).save_failure("")
+    """Let the next run sign in again, and request the URLs after which sessions ended."""
+    state = LoginState(data_dir, host)
+    state.save_failure("")
+    state.forget_endings()
 
 
 class LoginState:
@@ -33,7 +37,9 @@ class LoginState:
 
     def __init__(self, data_dir: Path | None, host: str) -> None:
         self._path, self._host = data_dir / STATE_FILE if data_dir else None, host
-        self._endings: dict[str, int] = self._entry().get("endings", {})
+        # A URL can be blamed for a session that ended by itself, so each run requests it once more.
+        known_endings: dict[str, int] = self._entry().get("endings", {})
+        self._endings = {url: min(count, _MIN_ENDINGS - 1) for url, count in known_endings.items()}
 
     def find_pause(self, login: Login, secret: str) -> str:
         """Return why the site is paused, or "". Forgets a failure of another login or secret."""
@@ -70,13 +76,20 @@ class LoginState:
             return
         self._save({"endings": self._endings})
 
+    def forget_endings(self) -> None:
+        """Forget after which URLs sessions ended."""
+        if self._endings:
+            self._endings = {}
+            self._save({"endings": {}})
+
     def _entry(self) -> dict[str, Any]:
         entry = read_state(self._path).get(self._host, {}) if self._path else {}
         return entry if isinstance(entry, dict) else {}
 
     def _save(self, changes: Mapping[str, Any]) -> None:
         if self._path:
-            write_state(self._path, {**read_state(self._path), self._host: {**self._entry(), **changes}})
+            with _writing:
+                write_state(self._path, {**read_state(self._path), self._host: {**self._entry(), **changes}})
 
 
 def _matches(pause: str, login: Login, secret: str) -> bool:

@@ -167,7 +167,7 @@ class _RequestRouter:
             route.fulfill(status=204)  # the browser stays on the page
         elif request.method == "GET" and request.resource_type in _ALLOWED_RESOURCE_TYPES and self._requests_left > 0:
             self._requests_left -= 1
-            response = self._loader.load(request.url, should_cache=request.resource_type == "script")
+            response = self._loader.load(request.url, self._page.url, should_cache=request.resource_type == "script")
             if response is None:
                 route.abort()
             else:
@@ -182,19 +182,25 @@ class _ResourceLoader:
 
     def __init__(self, fetcher: Fetcher, throttle: HostThrottle, plan: CrawlPlan, now: Callable[[], float]) -> None:
         self._fetcher = ThrottledFetcher(fetcher, throttle)
+        self._find_login = fetcher.logins.find
         self._throttle, self._now = throttle, now
         self._allowed_sites = plan.rendered_sites
         self._product_token = plan.product_token
         self._robots_by_origin: dict[str, RobotsRules] = {}
         self._script_cache: OrderedDict[str, HttpResponse] = OrderedDict()
 
-    def load(self, url_text: str, should_cache: bool) -> HttpResponse | None:
-        """Return the resource at a URL, from the cache if possible, or None if it is not allowed or not available."""
-        if url_text in self._script_cache:
-            return self._script_cache[url_text]
+    def load(self, url_text: str, page_url: str, should_cache: bool) -> HttpResponse | None:
+        """Return the resource at a URL, from the cache if possible, or None if it is not allowed or not available.
+
+        A resource behind a login is only for pages behind the same login.
+        """
         url = canonicalize_url(url_text)
         if isinstance(url, Reason) or not any(scope.covers(host_of(url), "/") for scope in self._allowed_sites):
             return None
+        if (login := self._find_login(url)) is not None and login is not self._find_login(page_url):
+            return None
+        if url_text in self._script_cache:
+            return self._script_cache[url_text]
         rules = self._robots_rules(url_origin(url))
         if rules.rejection_outcome(url) is not None:
             return None

@@ -286,7 +286,9 @@ class JobRunner:
         """Fetch and render a page, again after a sign-in if its scripts show the login in place of the page."""
         session = self._fetcher.logins.find(job.url or job.entry.url)
         for is_repeated in (False, True):
-            result = self._render_result(job.entry, fetcher.fetch(job.entry, job.url, reservation))
+            fetched = fetcher.fetch(job.entry, job.url, reservation)
+            generation = session.generation if session else 0  # rendering takes seconds
+            result = self._render_result(job.entry, fetched)
             page = result.page
             if page is None or session is None or self._renderer is None or not self._renderer.should_render(page):
                 break
@@ -294,7 +296,7 @@ class JobRunner:
                 break
             outcome = Outcome(Reason.NEEDS_LOGIN)
             try:
-                session.renew(session.generation, is_repeated=is_repeated)
+                session.renew(generation, is_repeated=is_repeated)
             except LoginError as error:
                 return replace(result, outcome=replace(outcome, detail=error_message(error)), page=None)
             result = replace(result, outcome=outcome, page=None)

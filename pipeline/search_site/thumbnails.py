@@ -66,6 +66,7 @@ class ThumbnailCache:
     ) -> None:
         fetch_settings = dataclasses.replace(
             settings,
+            sites=settings.sites.without_logins(),  # a public article must show no picture behind a login
             connect_timeout=FETCH_TIMEOUT_SECONDS / 2,
             read_timeout=FETCH_TIMEOUT_SECONDS,
             total_timeout=FETCH_TIMEOUT_SECONDS,

@@ -10,7 +10,7 @@ from crawler.http.login import try_login
 from crawler.http.login_secrets import check_secret, find_secret, save_secret, secret_variable
 from crawler.http.login_state import clear_login_failure
 from crawler.site import Sites, parse_site, url_host
-from crawler.urls.registrable_domains import registrable_domain
+from crawler.urls.registrable_domains import site_domain
 from domain.errors import SettingsError, SiteError
 from domain.login import LoginTrial
 from domain.message import Message, error_message
@@ -135,7 +135,7 @@ def find_secret_problems(
         problem = Message("This contains the password. Enter it in its own field only.")
         return dict.fromkeys(repeating_keys, problem)
     login_host = url_host(values["login_url"]) if values["login_url"] else host
-    is_known = login_host == url_host(stored_url) or registrable_domain(login_host) == registrable_domain(host)
+    is_known = login_host == url_host(stored_url) or site_domain(login_host) == site_domain(host)
     if is_known:
         return {}
     if source is SecretSource.ENVIRONMENT:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from crawler.host_suggestions import load_host_suggestions
-from crawler.http.login_secrets import save_secret
+from crawler.http.login_secrets import read_secrets, save_secret
 from crawler.site import canonical_host
 from crawler.urls.canonical import UrlRules, host_of
 from docstore.site_pages import REMOVE_ACTION
@@ -152,6 +152,7 @@ class StoreSites:
         edit = partial(self._source().edit, lambda sections: remove_site(sections, host), site_keys=("urls", "scope"))
         with self._engine.lock("crawl"):
             self._source().check_writable()
+            read_secrets(self._engine.settings.folder)  # a broken file stops the removal before it begins
             preview = edit(is_preview=True)
             details = {"changes": changed_values(preview.before, preview.after, host)} if preview.changes else {}
             pending = self._store.operations.prepare(account, REMOVE_ACTION, host, details)

@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import pytest
 
 from benchmarks.members_site import FORM_MARK, SECRET, SIGNED_IN_TEXT, USER, MembersSite, ntlm_accounts
 from crawler.crawl import crawl
+from crawler.crawl_plan import build_crawl_plan
 from crawler.http import login_session
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.login import try_login
 from crawler.http.login_secrets import save_secret
 from crawler.http.login_state import STATE_FILE, clear_login_failure, login_failures
+from crawler.http.render import _ResourceLoader
+from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from domain.errors import PlumblineError
 from domain.login import Login, LoginKind
@@ -124,6 +128,7 @@ def test_a_session_has_a_budget_of_requests(tmp_path: Path, monkeypatch: pytest.
     [
         (("https://a.test/",), "", "https://a.test/x", True),
         (("https://a.test/",), "", "http://a.test/x", False),
+        ((), "", "http://a.test/x", False),
         ((), "https://sso.test/in", "http://a.test/x", False),
         (("http://a.test/",), "https://sso.test/in", "http://a.test/x", True),
         (("https://a.test/",), "", "https://b.test/x", False),
@@ -189,6 +194,12 @@ def test_a_url_after_which_sessions_ended_twice_is_not_requested_again(tmp_path:
                     else:
                         assert FORM_MARK not in response.body.decode()
         assert site.paths["/quiet-exit"] == 2
+        for paths in (["/quiet-exit", "/a/1"], ["/quiet-exit"]):  # the next run requests it once more
+            with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+                for path in paths:
+                    fetcher.get(site.url(path), {}, lambda *_: True)
+            clear_login_failure(tmp_path, site.host)
+        assert site.paths["/quiet-exit"] == 4
     assert not table.visits
 
 
@@ -219,6 +230,36 @@ def test_credentials_go_to_no_other_host(tmp_path: Path) -> None:
                         assert "would send the password" in str(error.outcome.detail)
     assert [request.path for request in heard] == ["/x"] * 4
     assert not any("Authorization" in request.headers or request.method == "POST" for request in heard)
+
+
+def test_the_cookies_of_a_login_go_to_no_other_site(tmp_path: Path) -> None:
+    with MembersSite(LoginKind.FORM) as site, Site({"/": page(text="the same host for cookies")}) as other:
+        made = members_settings(site, tmp_path)
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            assert fetcher.get(site.url(), {}, lambda *_: True).status == 200
+            assert fetcher.has_cookies(site.url()) and not fetcher.has_cookies(other.url())
+            fetcher.get(other.url(), {}, lambda *_: True)
+        assert "Cookie" not in other.requests[0].headers
+
+
+def test_a_rendered_page_reads_nothing_behind_the_login_of_another_site(tmp_path: Path) -> None:
+    with MembersSite(LoginKind.BASIC) as site:
+        made = replace(members_settings(site, tmp_path, render=True), rendered=site.host)
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            loader = _ResourceLoader(fetcher, HostThrottle(made), build_crawl_plan(made), lambda: 0.0)
+            assert loader.load(site.url("/a/1"), site.url(), should_cache=True) is not None
+            assert loader.load(site.url("/a/1"), "http://elsewhere.test/", should_cache=True) is None
+
+
+def test_a_thread_does_not_wait_for_ever_for_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login_session, "_MAX_TURN_SECONDS", 0.01)
+    with MembersSite(LoginKind.FORM) as site:
+        made = members_settings(site, tmp_path)
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
+            session = fetcher.logins.find(site.url())
+            assert session is not None
+            with session._turn:  # of a thread that waits for memory
+                assert fetcher.get(site.url(), {}, lambda *_: True).status == 200
 
 
 def test_a_login_reaches_no_inside_address(tmp_path: Path) -> None:
@@ -283,14 +324,18 @@ def test_a_page_without_a_login_proves_nothing() -> None:
         assert "Authorization" not in site.requests[0].headers
 
 
-def test_a_page_that_no_account_may_see_does_not_stop_the_crawl(tmp_path: Path) -> None:
-    """A page that always asks for a login is left out; with a text of signed-in users no failure is counted for it."""
+@pytest.mark.parametrize("signed_in_text", [SIGNED_IN_TEXT, ""])
+def test_a_page_that_no_account_may_see_does_not_stop_the_crawl(tmp_path: Path, signed_in_text: str) -> None:
+    """A page that always asks for a login is left out.
+
+    No failure is counted for it if the sign-in led to a page with the text of signed-in users, or with a logout link.
+    """
     table = MemoryTable()
     with MembersSite(LoginKind.FORM) as site:
         for n in range(4):
             site.hidden[f"/board/{n}"] = form("/session")
         urls = [site.url(), *(site.url(f"/board/{n}") for n in range(4))]
-        run(table, members_settings(site, tmp_path, urls=urls, login_signed_in_text=SIGNED_IN_TEXT))
+        run(table, members_settings(site, tmp_path, urls=urls, login_signed_in_text=signed_in_text))
         assert len(table.pages) == len(site.article_paths)
         assert table.reasons()["/board/0"] == Reason.NEEDS_LOGIN
         assert site.sign_ins <= 6

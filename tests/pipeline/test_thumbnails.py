@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.login_secrets import save_secret
 from crawler.settings import CrawlSettings
 from crawler.site import Sites
 from domain.frontier import StoredRobots
@@ -132,6 +133,17 @@ def test_what_may_not_be_had_or_is_no_picture_is_none_and_not_asked_for_again(
     before = len(site.requests)
     assert of(made, site, path) is None and len(site.requests) == before
     assert not made.may_have(f"http://{site.host}/", f"http://{site.host}{path}")
+
+
+def test_a_picture_behind_a_login_is_not_asked_for_with_it(site: Site, tmp_path: Path) -> None:
+    site.pages["/member.png"] = Answer(401, headers={"WWW-Authenticate": 'Basic realm="members"'})
+    table = {"host": site.host, "urls": [site.url("/")], "login": "basic", "login_user": "anna"}
+    save_secret(tmp_path, site.host, "secret of anna")
+    settings = CrawlSettings(sites=Sites.parse([table]), inside_hosts=("127.0.0.1",), folder=tmp_path)
+    made = ThumbnailCache(tmp_path, settings, PublicOnlyPolicy(("127.0.0.1",)), Table())
+    assert of(made, site, "/member.png") is None
+    assert not any("Authorization" in request.headers for request in site.requests)
+    made.close()
 
 
 def test_robots_txt_is_heeded(made: ThumbnailCache, site: Site) -> None:
