@@ -115,7 +115,8 @@ def test_an_added_url_joins_the_scope_of_its_site(engine: Engine, sites: StoreSi
 def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> None:
     values = {"name": "甲", "delay": "5", "quiet_hours": "8:00-9:00, 22:00-6:00", "urls": "http://a.test/"}
     sites.change(A, {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}, "anna")
-    assert sites.load(A).values == {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}
+    defaults = {"scope": "", "readers": ""}
+    assert sites.load(A).values == {**values, **defaults, "keep_days": "0", "schedule": "06:00", "render": "true"}
     [action] = engine.store.operations.find()
     assert action.after["changes"] == {
         "name": [None, "甲"],
