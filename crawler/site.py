@@ -21,12 +21,11 @@ from crawler.urls.canonical import (
     split_host_port,
 )
 from domain.errors import SettingsError, SiteError
-from domain.login import Login, LoginKind
+from domain.login import Login, LoginKind, SiteReaders
 from domain.message import Message
 from domain.outcome import Reason
 
 MAX_DELAY_SECONDS = 99_999.0
-EVERYONE, SIGNED_IN = "everyone", "signed-in"  # values of `readers`
 SECRET_KEYS = ("headers", "cookies", "proxy")
 """Keys of a table [[sites]] with values that are never shown."""
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}+):[ \t]{0,9}+([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
@@ -110,7 +109,7 @@ class Site:
     @property
     def is_for_signed_in(self) -> bool:
         """True if the record says, by itself or by its login, that only signed-in readers find the articles."""
-        return self.readers == SIGNED_IN or bool(self.login and self.readers != EVERYONE)
+        return self.readers == SiteReaders.SIGNED_IN or bool(self.login and self.readers != SiteReaders.EVERYONE)
 
     @cached_property
     def login_settings(self) -> Login | None:
@@ -341,7 +340,7 @@ _CHECKS: Mapping[str, tuple[type, Callable[[Any, str], object], str]] = {
     "login_signed_out_text": (str, lambda text, _: text.isprintable(), "expected text without line breaks"),
     "readers": (
         str,
-        lambda text, _: text in ("", EVERYONE, SIGNED_IN),
+        lambda text, _: text in ("", *SiteReaders),
         "expected everyone or signed-in; leave it out for the default",
     ),
     "name": (str, lambda *_: True, "expected text"),

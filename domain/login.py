@@ -1,4 +1,4 @@
-"""How to sign in to a site, and what a trial of it showed. Passwords are never part of these values."""
+"""How to sign in to a site, what a trial of it showed, and who finds its articles. Passwords are never part of this."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +16,13 @@ class LoginKind(StrEnum):
     BEARER = "bearer"  # a token that does not expire (RFC 6750)
     CLIENT_CREDENTIALS = "client_credentials"  # OAuth 2 (RFC 6749, section 4.4)
     FORM = "form"
+
+
+class SiteReaders(StrEnum):
+    """Who finds the articles of a site."""
+
+    EVERYONE = "everyone"
+    SIGNED_IN = "signed-in"  # with any active account
 
 
 @dataclass(frozen=True)

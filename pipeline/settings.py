@@ -320,8 +320,9 @@ def find_signed_in_sites(sites: Sites) -> SignedInSites:
     hosts = {scope.host for scope in scopes if not scope.includes_subdomains} | variants
     hosts |= {site.host for site in sites.records if any(other.covers(site.host) for other in private_sites)}
     hosts = {host for host in hosts - public_hosts if not host.startswith("*.")}
-    covered = SignedInSites(frozenset(hosts), frozenset(domains))
-    return dataclasses.replace(covered, public_hosts=frozenset(host for host in public_hosts if covered.covers(host)))
+    signed_in = SignedInSites(frozenset(hosts), frozenset(domains))
+    exceptions = frozenset(filter(signed_in.covers, public_hosts))
+    return dataclasses.replace(signed_in, public_hosts=exceptions)
 
 
 def split_paper_tables(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.site import SECRET_KEYS, SIGNED_IN, Sites, add_scheme, parse_site, table_host
+from crawler.site import SECRET_KEYS, Sites, add_scheme, parse_site, table_host
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, rejection_reason
 from domain.errors import SettingsError
+from domain.login import SiteReaders
 from domain.outcome import Reason
 from pipeline.settings import SITES, parse_number
 from pipeline.settings_source import Sections
@@ -36,7 +37,7 @@ def change_tables(sections: Sections, values_by_host: Mapping[str, Mapping[str, 
     for host, values in values_by_host.items():
         merged_table = {**tables.get(host, {}), **values}
         if tables.get(host, {}).get("login") and not merged_table.get("login"):
-            merged_table["readers"] = merged_table.get("readers") or SIGNED_IN
+            merged_table["readers"] = merged_table.get("readers") or SiteReaders.SIGNED_IN.value
         table = {key: value for key, value in merged_table.items() if not is_default(key, value)}
         parse_site({"host": host, **table})  # its start URLs must not be those of another host
         tables[host] = table if table.get("urls") else {"host": host, **table}

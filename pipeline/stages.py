@@ -76,8 +76,7 @@ def crawl(engine: "Engine", max_pages: int = 0) -> StageReport:
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
         engine.store.frontier.admin.set_new_only(settings.incremental == NEW_ONLY)
-        paused_hosts = [site.host for site in settings.sites.records if site.paused]
-        engine.store.frontier.exclude_hosts([*paused_hosts, *fetcher.logins.paused_hosts()])
+        engine.store.frontier.exclude_hosts(fetcher.logins.paused_hosts())
         backfill_documents(engine, settings)
         with engine.progress.crawl_task() as report_progress:
             if is_distributed_crawl(engine.settings):

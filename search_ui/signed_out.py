@@ -80,10 +80,10 @@ class SignedOutSolr:
         """Return facets whose own domains are narrowed, on every level."""
         if not isinstance(facets, dict):
             return facets
-        narrowed = {name: self._narrow_domains(value) for name, value in facets.items()}
-        if "query" in (domain := narrowed.get("domain", {})):
-            narrowed["domain"] = {**domain, "query": [domain["query"], self._visible]}
-        return narrowed
+        all_facets = {name: self._narrow_domains(value) for name, value in facets.items()}
+        if "query" in (domain := all_facets.get("domain", {})):
+            all_facets["domain"] = {**domain, "query": [domain["query"], self._visible]}
+        return all_facets
 
     def _count_words(self, params: Mapping[str, str]) -> SolrResponse:
         """Answer a request of Solr's terms component, which counts all documents, by a facet, which obeys filters."""

@@ -293,8 +293,16 @@ class Fetcher:
             return self._request(url, headers, max_body_bytes, truncate, reservation, method)
 
         def send(login_headers: Mapping[str, str]) -> HttpResponse:
-            all_headers, parts = {**headers, **login_headers}, (session.connections, session.cookies)
-            return self._request(url, all_headers, max_body_bytes, truncate, reservation, method, None, *parts)
+            return self._request(
+                url,
+                {**headers, **login_headers},
+                max_body_bytes,
+                truncate,
+                reservation,
+                method,
+                connections=session.connections,
+                cookies=session.cookies,
+            )
 
         try:
             return session.fetch(url, method, send)
@@ -305,8 +313,9 @@ class Fetcher:
         self, cookies: RunCookies, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> HttpResponse:
         try:
-            max_bytes = _MAX_LOGIN_PAGE_BYTES
-            return self._request(url, headers, lambda _: max_bytes, method=method, body=body, cookies=cookies)
+            return self._request(
+                url, headers, lambda _: _MAX_LOGIN_PAGE_BYTES, method=method, body=body, cookies=cookies
+            )
         except FetchError as error:
             raise LoginUnavailableError(error.outcome.summary) from None
 
@@ -327,19 +336,20 @@ class Fetcher:
         `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body. `cookies` are
         those of a login; they go to the URLs of its site only.
         """
-        connections, run_cookies = connections or self._connections, self._cookies if cookies is None else cookies
+        connections = connections or self._connections
+        cookies = self._cookies if cookies is None else cookies
         request_state = connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
             sent_headers = {**self._headers, **self._sites.for_url(url).request_headers, **headers}
-            if cookie_header := run_cookies.header(url, sent_headers.get("Cookie", "")):
+            if cookie_header := cookies.header(url, sent_headers.get("Cookie", "")):
                 sent_headers["Cookie"] = cookie_header
             raw_response = self._send(url, sent_headers, method, body, connections)
             try:
                 memory = reservation or Reservation(MemoryBudget(sys.maxsize))
                 response = _read_response(url, raw_response, request_state, max_body_bytes, truncate, memory)
                 _release_connection(raw_response)
-                return replace(response, sets_cookie=run_cookies.store(url, raw_response.headers))
+                return replace(response, sets_cookie=cookies.store(url, raw_response.headers))
             finally:
                 raw_response.close()  # no effect on a released connection
         except (PrivateAddressError, *_LIBRARY_ERRORS) as error:

@@ -1,14 +1,13 @@
 """Try the login of a site: sign in, fetch a page, and say what happened."""
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.http.ip_policy import IpPolicy
 from crawler.http.login_form import parse_html_page
+from crawler.http.login_session import without_query
 from crawler.settings import CrawlSettings
 from crawler.site import Site, Sites, parse_site
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms
@@ -69,10 +68,9 @@ def try_login(
         form = session.form
         fields = form.field_settings if form is not None and not login.fields else login.fields
         last_page = page or session.page
-        lines = _cut(
-            [line.replace(secret, "***") if secret else line for line in (last_page.lines() if last_page else ())]
-        )
-        return LoginTrial(replace(login, fields=fields), problem, tuple(session.steps), lines)
+        lines = [line.replace(secret, "***") if secret else line for line in (last_page.lines() if last_page else ())]
+        cut_lines = tuple(line[:_MAX_LINE_CHARS] for line in lines[:_MAX_LINES])
+        return LoginTrial(replace(login, fields=fields), problem, tuple(session.steps), cut_lines)
 
 
 def _fetch_page(fetcher: Fetcher, url: str) -> HttpResponse:
@@ -89,7 +87,7 @@ def _fetch_page(fetcher: Fetcher, url: str) -> HttpResponse:
 def _page_problem(response: HttpResponse, login: Login, has_text: bool) -> Message | None:
     """Return why a page is not that of a signed-in user, or None."""
     if response.status != 200:
-        url = urlsplit(response.url)._replace(query="", fragment="").geturl()
+        url = without_query(response.url)
         target = response.redirect_url
         if isinstance(target, str):
             return Message("{url} redirects to another site: {host}", url=url, host=host_of(target))
@@ -97,7 +95,3 @@ def _page_problem(response: HttpResponse, login: Login, has_text: bool) -> Messa
     if login.signed_in_text and not has_text:
         return Message("The page lacks “{text}”", text=login.signed_in_text)
     return None
-
-
-def _cut(lines: Sequence[str]) -> Sequence[str]:
-    return tuple(line[:_MAX_LINE_CHARS] for line in lines[:_MAX_LINES])

@@ -92,9 +92,12 @@ class Logins:
         return self._session(site)
 
     def paused_hosts(self) -> list[str]:
-        """Return the single hosts that are paused since an earlier run."""
-        sites = [site for site in self._sites.records if site.login and not site.host.startswith("*.")]
-        return [site.host for site in sites if self._session(site).is_paused]
+        """Return the single hosts that their record pauses, or a login that failed in an earlier run."""
+        return [
+            site.host
+            for site in self._sites.records
+            if site.paused or (site.login and not site.host.startswith("*.") and self._session(site).is_paused)
+        ]
 
     def close(self) -> None:
         """Close the connections of the sessions."""
@@ -186,7 +189,7 @@ class LoginSession:
                 if not is_fresh:
                     stack.close()
                 response = self._send_signed_in(url, method, send) if is_signed_in else send({})
-                self.steps.append(LoginStep(method, _without_query(url), response.status))
+                self.steps.append(LoginStep(method, without_query(url), response.status))
                 if not self._shows_end(url, response, is_signed_in):
                     self._accept(url, response.status, generation, has_ended)
                     headers = [pair for pair in response.headers if pair[0].lower() not in _SECRET_HEADERS]
@@ -252,7 +255,7 @@ class LoginSession:
             return True
         target = response.redirect_url
         if is_form and isinstance(target, str):
-            is_other_login = LOGIN_URL.search(_without_query(target)) and not LOGIN_URL.search(url)
+            is_other_login = LOGIN_URL.search(without_query(target)) and not LOGIN_URL.search(url)
             return self._is_login_url(target) or bool(is_other_login)
         ignores_forms = not is_form or self._site.render  # those before scripts ran
         return shows_login(url, response.body, response.content_type, self.login, self.form, ignores_forms)
@@ -307,8 +310,8 @@ class LoginSession:
             while response.status == 401 and not context.complete:  # negotiation, then the answer to a challenge
                 token = b64encode(context.step(challenge) or b"").decode()
                 response = send({"Authorization": f"{scheme} {token}"})
-                offered = parse_challenges(response.header("www-authenticate"))
-                tokens = [item.token for item in offered if item.scheme == scheme.lower() and item.token]
+                challenges = parse_challenges(response.header("www-authenticate"))
+                tokens = [item.token for item in challenges if item.scheme == scheme.lower() and item.token]
                 challenge = b64decode(tokens[0]) if tokens else b""
         except (spnego.exceptions.SpnegoError, ValueError):  # a broken challenge: the refusal stands
             logger.warning("the NTLM challenge of %s cannot be read", self._site.host)
@@ -350,14 +353,14 @@ class LoginSession:
         """Check that the site offers the kind of login, so that no secret is sent in another one."""
         self._challenges = parse_challenges(response.header("www-authenticate")) if response is not None else ()
         self._challenge_uses, kind = 0, self.login.kind
-        offered = [challenge.scheme for challenge in self._challenges]
-        is_offered = kind.value in offered or not offered or (kind is LoginKind.NTLM and "negotiate" in offered)
+        schemes = [challenge.scheme for challenge in self._challenges]
+        is_offered = kind.value in schemes or not schemes or (kind is LoginKind.NTLM and "negotiate" in schemes)
         if kind is LoginKind.DIGEST:
             is_offered = digest_header(self._challenges, "", "", "GET", self.login.url, 1) is not None
         if kind is LoginKind.NTLM:
             _import_spnego()
         if not is_offered:
-            names = tuple(offered) or (Message("none"),)
+            names = tuple(schemes) or (Message("none"),)
             raise LoginError(
                 "The site does not offer the login {kind}; it offers: {offered}", kind=kind.value, offered=names
             )
@@ -419,7 +422,7 @@ class LoginSession:
         self.form = form
         action, schemes = urlsplit(form.action), ("https", urlsplit(response.url).scheme)
         if not self._may_visit(form.action) or action.scheme not in schemes:
-            raise LoginError("The form would send the password to {url}", url=_without_query(form.action))
+            raise LoginError("The form would send the password to {url}", url=without_query(form.action))
         if form.method != "post":
             raise LoginError(Message("The form would send the password as a part of the URL"))
         headers = {
@@ -458,7 +461,7 @@ class LoginSession:
             if response.status not in _KEPT_REDIRECTS:
                 method, headers, body = "GET", {}, None
             elif body is not None and url_origin(target.url) != url_origin(url):
-                raise LoginError("The form would send the password to {url}", url=_without_query(target.url))
+                raise LoginError("The form would send the password to {url}", url=without_query(target.url))
             url = target.request_url
         raise LoginUnavailableError(Message("The sign-in ends in a loop of redirects"))
 
@@ -466,9 +469,9 @@ class LoginSession:
         try:
             response = self._send(method, url, headers, body)
         except LoginError:
-            self.steps.append(LoginStep(method, _without_query(url), 0))
+            self.steps.append(LoginStep(method, without_query(url), 0))
             raise
-        self.steps.append(LoginStep(method, _without_query(url), response.status))
+        self.steps.append(LoginStep(method, without_query(url), response.status))
         return response
 
     def _may_visit(self, url: str) -> bool:
@@ -499,7 +502,7 @@ class LoginSession:
 
 
 def _status_error(response: "HttpResponse") -> LoginError:
-    url, status = _without_query(response.url), str(response.status)
+    url, status = without_query(response.url), str(response.status)
     return LoginUnavailableError("{url} responds with status {status}", url=url, status=status)
 
 
@@ -512,7 +515,8 @@ def _is_downgrade(site: Site, url: str) -> bool:
     return not (url.startswith("https://") or start_url.startswith("http://"))
 
 
-def _without_query(url: str) -> str:
+def without_query(url: str) -> str:
+    """Return a URL without query and fragment, which can be secret."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 

@@ -286,20 +286,19 @@ class JobRunner:
         """Fetch and render a page, again after a sign-in if its scripts show the login in place of the page."""
         session = self._fetcher.logins.find(job.url or job.entry.url)
         for is_repeated in (False, True):
-            fetched = fetcher.fetch(job.entry, job.url, reservation)
+            response_result = fetcher.fetch(job.entry, job.url, reservation)
             generation = session.generation if session else 0  # rendering takes seconds
-            result = self._render_result(job.entry, fetched)
+            result = self._render_result(job.entry, response_result)
             page = result.page
             if page is None or session is None or self._renderer is None or not self._renderer.should_render(page):
                 break
             if not session.shows_login(page.url, page.body, page.content_type):
                 break
-            outcome = Outcome(Reason.NEEDS_LOGIN)
             try:
                 session.renew(generation, is_repeated=is_repeated)
             except LoginError as error:
-                return replace(result, outcome=replace(outcome, detail=error_message(error)), page=None)
-            result = replace(result, outcome=outcome, page=None)
+                return replace(result, outcome=replace(LOGIN_OUTCOME, detail=error_message(error)), page=None)
+            result = replace(result, outcome=LOGIN_OUTCOME, page=None)
         return result
 
     def _render_result(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:

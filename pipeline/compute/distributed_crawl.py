@@ -186,8 +186,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
             plan.settings.threads * LEASED_HOSTS_PER_THREAD,
             settings.cluster.crawlers,
         )
-        paused_hosts = [site.host for site in plan.settings.sites.records if site.paused]
-        table.exclude_hosts([*paused_hosts, *fetcher.logins.paused_hosts()])
+        table.exclude_hosts(fetcher.logins.paused_hosts())
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
         context = CrawlContext(table, fetcher, plan, seen_path, leased_hosts)

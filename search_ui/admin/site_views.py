@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
-from domain.login import LoginKind, LoginTrial
+from domain.login import LoginKind, LoginTrial, SiteReaders
 from domain.message import error_message
 from domain.operation import Field
 from domain.site_check import SiteCheck
@@ -105,6 +105,7 @@ def _render_settings(site: SiteSettings, errors: Mapping[str, str] | None = None
     """Show the form of a host with errors by key; "" is the key of an error of the whole form."""
     is_known = current_site().store.site_pages.count(site.host).url_count > 0
     values = {"site": site, "is_known": is_known, "kinds": SiteOptionKind, "errors": errors or {}}
+    values["readers"] = ("", *SiteReaders)
     return render_page("admin_site_settings.html", 422 if errors else 200, **values)
 
 
