@@ -30,7 +30,6 @@ from domain.follow import HOUR_SECONDS, Delivery, Follow, FollowChannel, FollowC
 MAX_REQUESTS_PER_ADDRESS = 3  # confirmation mails in an hour
 MAX_REQUESTS_PER_NETWORK = 30
 FOLLOWS_FILE = "follows.db"  # in the data folder, with SQLite
-DAMAGED_FILE_ADVICE = "move it away; readers then have to follow their searches again"
 _BATCH = "batch"
 _LOOKUP_SIZE = 500
 

@@ -20,7 +20,7 @@ from crawler.http.document_types import max_response_bytes
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from docstore.articles.vectors import EmbeddingPart
 from docstore.database import sqlite_url
-from docstore.follows import DAMAGED_FILE_ADVICE, FOLLOWS_FILE, FollowTable
+from docstore.follows import FOLLOWS_FILE, FollowTable
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.schema_state import read_schema_state
 from docstore.store import Store
@@ -377,7 +377,8 @@ def open_follows(settings: Settings) -> FollowTable:
     try:
         return FollowTable(sqlite_url(file))
     except StoreDamagedError as error:
-        raise StoreDamagedError(f"{file} is damaged: {DAMAGED_FILE_ADVICE}") from error
+        advice = "{file} is damaged: stop `plumb serve`, then run `plumb check --repair`"
+        raise StoreDamagedError(advice, file=str(file)) from error
 
 
 def require_store_or_new_folder(file: Path) -> None:

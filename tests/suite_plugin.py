@@ -1,8 +1,9 @@
 """How the suite runs: independent of the shell, slow files first, no process left behind, failures with their logs.
 
 - The environment of the shell (signals, locale, time zone, terminal, PLUMB_* variables) does not reach the tests.
-- `tests/durations.json` has the recorded durations (`--record-durations` rewrites it): the longest files start first,
-  and tests that took a quarter of a second or more are marked `slow`, so `make check` leaves them out.
+- `tests/durations.json` has the recorded durations (`--record-durations` updates it): the longest files start first,
+  `make check` leaves out tests of a quarter of a second or more (`slow`), and `make test` those of a second or more
+  (`exhaustive`) unless they are marked `always`.
 - Temporary files are in memory where it is large enough: on a disk, tests of stores take 30% more CPU time.
 - Every process of a run inherits PLUMB_TEST_RUN. Those that still live at the end are listed, killed, and fail the run.
 - A failed test shows the ends of the logs in its folder and the command that repeats it alone.
@@ -46,7 +47,7 @@ SERVER_FIXTURES = {
 }
 RESOURCE_TRACKER = "from multiprocessing.resource_tracker import main"
 LOG_LINES = 30
-SLOW_SECONDS = 0.25
+SLOW_SECONDS, EXHAUSTIVE_SECONDS = 0.25, 1.0  # on two quiet cores
 MEMORY_FOLDER = Path("/dev/shm")
 MIN_FREE_BYTES, MIN_MEMORY_BYTES = 6 << 30, 14 << 30  # a run fills up to 2 GB, its processes another 6
 GC_THRESHOLDS = (10_000, 20, 50)  # allocations, and collections of the next younger generation
@@ -80,7 +81,7 @@ use_memory_for_temporary_files()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option --record-durations."""
-    parser.addoption("--record-durations", action="store_true", help="rewrite tests/durations.json from this run")
+    parser.addoption("--record-durations", action="store_true", help="update tests/durations.json from this run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,8 +94,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by the servers they use and by their recorded duration, and start the longest files first."""
     durations: dict[str, dict[str, float]] = json.loads(DURATIONS.read_text("utf-8"))
     for item in items:
-        if item.nodeid in durations["tests"]:
+        seconds = durations["tests"].get(item.nodeid, 0.0)
+        if seconds >= SLOW_SECONDS:
             item.add_marker("slow")
+        if seconds >= EXHAUSTIVE_SECONDS and not item.get_closest_marker("always"):
+            item.add_marker("exhaustive")
         for fixture in getattr(item, "fixturenames", ()):
             if mark := SERVER_FIXTURES.get(fixture):
                 item.add_marker(mark)
@@ -151,10 +155,11 @@ class _Durations:
             self.tests[report.nodeid] += report.duration
 
     def save(self, path: Path) -> None:
-        """Write what took a quarter of a second or more, longest first."""
+        """Update what took a quarter of a second or more, longest first. What this run left out stays."""
+        known = json.loads(path.read_text("utf-8"))
         long = {
             name: {key: round(s, 2) for key, s in sorted(seconds.items(), key=lambda row: -row[1]) if s >= SLOW_SECONDS}
-            for name, seconds in (("files", self.files), ("tests", self.tests))
+            for name, seconds in (("files", known["files"] | self.files), ("tests", known["tests"] | self.tests))
         }
         path.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", "utf-8")
 

@@ -101,6 +101,7 @@ def test_every_page_that_the_sources_name_exists() -> None:
     assert sorted(name for name in names if not (ROOT / name).exists() and not [*ROOT.glob(f"{name}-*")]) == []
 
 
+@pytest.mark.always
 def test_every_message_to_look_up_is_one_of_the_program() -> None:
     """A part of a message between two `...` is in one literal, or at the end of one and the beginning of the next."""
     trees = (ast.parse(read_text(path)) for path in iter_sources() if path.suffix == ".py")

@@ -48,6 +48,7 @@ def test_no_module_hides_a_standard_one() -> None:
     assert names & ambiguous == set()
 
 
+@pytest.mark.always
 def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
     """Build the wheel from a copy of the tracked files, so that untracked files cannot hide a missing file."""
     listed = subprocess.run(["git", "ls-files", *TOP], cwd=ROOT, capture_output=True, text=True, check=True)

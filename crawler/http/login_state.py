@@ -4,7 +4,6 @@ A failed login pauses its site until the operator changes the login or its secre
 a hash of both, to see the change, and no secret.
 """
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ from typing import Any
 from crawler.state_files import read_state, write_state
 from domain.login import Login
 from domain.message import parse_message, serialize_message
+from locks.file_locks import stage_lock
 
 STATE_FILE = "logins.json"
 _MAX_SUSPECTS = 100  # URLs of a site
 _MIN_ENDINGS = 2  # sessions that ended after a URL
-_writing = threading.Lock()
+_LOCK_TIMEOUT_SECONDS = 30.0
 
 
 def login_failures(data_dir: Path) -> Mapping[str, str]:
@@ -88,7 +88,7 @@ class LoginState:
 
     def _save(self, changes: Mapping[str, Any]) -> None:
         if self._path:
-            with _writing:
+            with stage_lock(self._path.parent, "logins", _LOCK_TIMEOUT_SECONDS):
                 write_state(self._path, {**read_state(self._path), self._host: {**self._entry(), **changes}})
 
 

@@ -31,7 +31,7 @@ from typing import Any
 from crawler.http.login_secrets import SECRETS_FILE
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
-from docstore.follows import DAMAGED_FILE_ADVICE, FOLLOWS_FILE
+from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
@@ -219,7 +219,7 @@ def copy_follows(data_dir: Path, target: Path) -> Mapping[str, tuple[int, str]]:
     if not source.exists():
         return {}
     (target / STATE_DIR).mkdir(mode=0o700, exist_ok=True)
-    copy_sqlite(source, target / name, str(source), DAMAGED_FILE_ADVICE)
+    copy_sqlite(source, target / name, str(source), REPAIR_ADVICE)
     return {name: ((target / name).stat().st_size, file_sha256(target / name))}
 
 

@@ -7,19 +7,22 @@ Components of a `Fault`:
     lost_pages        URLs whose stored response has no row in the database any more
     citations         the stored citation counts compared with a recount
     warc              the record of each page: readable, and with the stored digest
-    state             seen filter, state files of the crawl and topics, cache of the term mining
+    state             seen filter, follows, state files of the crawl and topics, cache of the term mining
     index             the ids in Solr compared with the indexing ledger
 
 The quick check omits the indexes of the database and compares only the sizes of WARC files.
 """
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import parse_state
+from docstore.follows import FOLLOWS_FILE
 from docstore.store import Store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_object_store import machine_from_file_name, machine_name
@@ -119,11 +122,13 @@ def has_readable_first_record(file: Path) -> bool:
 
 
 def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
-    """Yield the faults of state files: seen filter, JSON files with the topics, cache of the term mining."""
+    """Yield the faults of state files: seen filter, follows, JSON files with the topics, cache of the term mining."""
     folder = settings.data_dir
     seen_filter_path = folder / "seen.bloom"
     if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path):
         yield Fault("state", "the seen filter seen.bloom is damaged", (seen_filter_path.name,))
+    if fault := find_sqlite_damage(folder / FOLLOWS_FILE):
+        yield Fault("state", f"{FOLLOWS_FILE} is damaged ({fault})", (FOLLOWS_FILE,))
     for file in [*sorted(folder.glob("*.json")), *sorted((folder / TOPIC_DIR).glob("*.json"))]:
         try:
             parse_state(file.read_bytes())
@@ -132,6 +137,20 @@ def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
             yield Fault("state", f"{name} is damaged ({error})", (name,))
     if fault := find_damage(folder / "lexicon"):
         yield Fault("state", f"the cache of the term mining is damaged: {fault}", ("lexicon",))
+
+
+def find_sqlite_damage(file: Path) -> str:
+    """Return what SQLite finds wrong with a database file, "" if nothing or if there is no file."""
+    if not file.exists():
+        return ""
+    try:
+        with closing(sqlite3.connect(file)) as database:
+            (result,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        return "" if error.sqlite_errorname.startswith("SQLITE_BUSY") else str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return "" if result == "ok" else str(result)
 
 
 def iter_index_faults(store: Store, index: "SolrIndex") -> Iterator[Fault]:

@@ -16,6 +16,7 @@ from sqlalchemy import Table
 
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.urls.canonical import host_of
+from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.rebuild import RebuildReport, rebuild_store
 from docstore.schema import article_tables, metadata, relation_tables
 from docstore.warc_reader import read_warc
@@ -227,15 +228,21 @@ def count_readable_records(file: Path) -> int:
 def restore_or_delete_state_file(data_dir: Path, backups: Sequence[Path], name: str) -> RepairStep:
     """Restore a damaged state file from the newest copy that has it, or delete it; returns the repair.
 
-    Files with work of the administrator, the topics and the added hosts, are never deleted.
+    Files with work of the administrator, the topics and the added hosts, are never deleted. Followers get again what
+    they got since the copy of the follows.
     """
     target = data_dir / name
+    for journal in (target.with_name(f"{name}-wal"), target.with_name(f"{name}-shm")):
+        journal.unlink(missing_ok=True)
     if target.is_dir():
         delete_if_damaged(target)
     elif backup := next((backup for backup in backups if restore_file(backup, f"{STATE_DIR}/{name}", target)), None):
         return RepairStep(f"{name} was restored from {backup}")
     elif target.parent.name == TOPIC_DIR:
         return RepairStep(f"{name} is in no backup: correct the file, or define the topic again", is_loss=True)
+    elif name == FOLLOWS_FILE:
+        target.unlink(missing_ok=True)
+        return RepairStep(f"{name} is in no backup: readers have to follow their searches again", is_loss=True)
     elif name == ADDED_SITES_FILE:
         advice = "correct the file, or delete it and add the hosts again with `plumb sites add`"
         return RepairStep(f"{name} is in no backup: {advice}", is_loss=True)

@@ -1,18 +1,21 @@
 """The page about alerts: firing and ended ones, mute, and the test message."""
 
+from collections.abc import Sequence
+
 from flask import Blueprint, flash, g, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.reports.alert_mutes import SECONDS_BY_PERIOD
 from domain.account import Role
 from domain.alert import Alert
-from domain.errors import SettingsError
+from domain.errors import SettingsError, StoreError
+from domain.follow import Follow, FollowCounts
 from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.operation_views import run_operation
 from search_ui.admin.views import cure_page, format_duration, format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import alert_message, translate, translate_message
+from search_ui.i18n import alert_message, translate, translate_error, translate_message
 
 MAX_FOLLOW_PROBLEMS = 100  # listed
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
@@ -23,7 +26,14 @@ blueprint.after_request(add_no_store_headers)
 @require_role(Role.REPORTS)
 def alert_list() -> BaseResponse:
     """Show firing alerts, mutes of other alerts, and ended alerts."""
-    administration, store, follows = current_site().administration, current_site().store, current_site().backend.follows
+    administration, store = current_site().administration, current_site().store
+    follow_counts, follow_fault = FollowCounts(0, 0, 0), ""
+    follow_problems: Sequence[Follow] = ()
+    try:
+        follow_counts = current_site().backend.follows.counts()
+        follow_problems = current_site().backend.follows.list_problems(MAX_FOLLOW_PROBLEMS)
+    except StoreError as error:  # the alerts of this page matter the more
+        follow_fault = translate_error(error)
     firing, mutes = store.alerts.firing(), {mute.key: mute for mute in store.alert_mutes.active()}
     firing_keys = {alert.key for alert in firing}
     return render_page(
@@ -31,11 +41,9 @@ def alert_list() -> BaseResponse:
         firing=[(alert, message, mutes.get(alert.key)) for alert, message in map(_with_message, firing)],
         silent_mutes=[mute for key, mute in mutes.items() if key not in firing_keys],
         ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
-        follow_counts=follows.counts(),
-        follow_problems=[
-            (follow, translate_message(parse_message(follow.problem)))
-            for follow in follows.list_problems(MAX_FOLLOW_PROBLEMS)
-        ],
+        follow_counts=follow_counts,
+        follow_problems=[(follow, translate_message(parse_message(follow.problem))) for follow in follow_problems],
+        follow_fault=follow_fault,
         has_channels=administration.has_alert_channels(),
         periods=SECONDS_BY_PERIOD,
         cure_page=cure_page,

@@ -29,6 +29,7 @@ PLAIN = {
 
 
 @pytest.mark.shared
+@pytest.mark.always
 def test_every_suite_keeps_its_floor() -> None:
     scores = {one.name: one for one in score(SHARED / "crawl")}
     assert set(scores) == set(SUITES) == set(PLAIN)

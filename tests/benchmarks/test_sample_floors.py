@@ -23,6 +23,7 @@ def measured(part: str) -> dict[str, float]:
 @pytest.mark.shared
 @pytest.mark.slow
 @pytest.mark.parametrize(("part", "name"), NAMES, ids=map(" ".join, NAMES))
+@pytest.mark.always
 def test_sample_is_above_its_floor(part: str, name: str) -> None:
     assert measured(part)[name] >= read_floors(f"{part} sample")[name]
 

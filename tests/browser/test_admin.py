@@ -244,6 +244,7 @@ def test_a_decision_that_cannot_be_saved_is_not_shown_as_taken(visit: Visit) -> 
     expect(page.locator(".term").first).to_have_attribute("data-status", "candidate")
 
 
+@pytest.mark.always
 def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit, vertical: Vertical) -> None:
     reader, page = sign_in(visit()), sign_in(visit())
     reader.goto(f"/compare?q={CONGRESS}")

@@ -17,7 +17,11 @@ def check(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], page.url  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("locale", "recommended"), [("zh-CN", "推荐"), ("en-GB", "Recommended")])
+@pytest.mark.parametrize(
+    ("locale", "recommended"),
+    [("zh-CN", "推荐"), pytest.param("en-GB", "Recommended", marks=pytest.mark.exhaustive)],
+)
+@pytest.mark.always
 def test_an_editor_pins_a_result(visit: Visit, vertical: Vertical, locale: str, recommended: str) -> None:
     page = visit(locale=locale, viewport=NARROW)
     sign_in(page)

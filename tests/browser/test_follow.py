@@ -47,8 +47,14 @@ def unindexed(
 
 
 @pytest.mark.parametrize(
-    ("locale", "width", "scripts"), [("zh-CN", 390, True), ("en-US", 1280, True), ("en-US", 390, False)]
+    ("locale", "width", "scripts"),
+    [
+        ("zh-CN", 390, True),
+        pytest.param("en-US", 1280, True, marks=pytest.mark.exhaustive),
+        pytest.param("en-US", 390, False, marks=pytest.mark.exhaustive),
+    ],
 )
+@pytest.mark.always
 def test_a_reader_follows_and_stops(
     visit: Visit, mail_server: tuple[str, Mailbox], locale: str, width: int, scripts: bool
 ) -> None:

@@ -237,6 +237,7 @@ def test_the_keyboard_alone_leads_from_the_home_page_to_an_article(visit: Visit)
 @pytest.mark.parametrize(
     ("locale", "scripts"), [("zh-CN", True), ("en-GB", False)], ids=["zh-scripts", "en-no-scripts"]
 )
+@pytest.mark.always
 def test_a_reader_s_round(visit: Visit, locale: str, scripts: bool) -> None:
     """From the home page through facets, sorting and pages to an article, to related articles, and back."""
     page = visit(locale=locale, java_script_enabled=scripts)
@@ -615,6 +616,7 @@ def harmless_vocabulary(visit: Visit, copied: str) -> set[str]:
 
 
 @pytest.mark.shared
+@pytest.mark.always
 def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: list[str], copied: str) -> None:
     harmless = harmless_vocabulary(visit, copied)
     page = visit()

@@ -52,6 +52,7 @@ def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
 
 
 @pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.exhaustive)])
+@pytest.mark.always
 def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
     page = read_at_once(sign_in(visit(locale=LANGUAGES[language])))
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))

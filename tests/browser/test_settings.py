@@ -93,6 +93,7 @@ def test_typing_finds_settings_in_all_groups(visit: Visit) -> None:
     expect(page.locator("[name='set.crawl.depth']")).to_be_visible()
 
 
+@pytest.mark.always
 def test_an_account_is_created_and_its_owner_signs_in(visit: Visit) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     page.goto("/admin/accounts")

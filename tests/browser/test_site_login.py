@@ -72,8 +72,12 @@ def check_result(page: Page) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "texts"),
-    [("en-US", ("needs a login", "The sign-in succeeded.")), ("zh-CN", ("需要登录", "登录成功。"))],
+    [
+        pytest.param("en-US", ("needs a login", "The sign-in succeeded."), marks=pytest.mark.exhaustive),
+        ("zh-CN", ("需要登录", "登录成功。")),
+    ],
 )
+@pytest.mark.always
 def test_a_site_that_needs_a_login_gets_one(
     visit: Visit, vertical: Vertical, portal: str, locale: str, texts: tuple[str, str]
 ) -> None:

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -23,11 +26,12 @@ from crawler.http.login_state import STATE_FILE, clear_login_failure, login_fail
 from crawler.http.render import _ResourceLoader
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
+from crawler.state_files import read_state
 from domain.errors import PlumblineError
 from domain.login import Login, LoginKind
 from domain.outcome import Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
-from tests.web_fixture import Answer, Request, Site, page
+from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 KINDS = list(LoginKind)
 REPEATED = {"revisit_shortest": 0.0, "revisit_longest": 1e-9}  # every page is due again in the next run
@@ -356,3 +360,29 @@ def test_a_form_that_needs_scripts_is_sent_by_a_browser(tmp_path: Path) -> None:
         )
         assert trial.problem is not None and "refuses" in trial.problem
     assert FORM_MARK not in stored(table)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from crawler.http.login_state import LoginState
+folder, name = Path(sys.argv[1]), sys.argv[2]
+print(flush=True)
+sys.stdin.readline()
+for number in range(20):
+    LoginState(folder, f"{name}{number}.test").record_next("http://a.test/", True)
+"""
+
+
+@pytest.mark.process
+def test_two_processes_lose_no_state(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    writers = [subprocess.Popen([*command, name], stdin=PIPE, stdout=PIPE, text=True) for name in ("a", "b")]
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == "\n"  # it is ready
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    assert [writer.wait(PATIENCE) for writer in writers] == [0, 0]
+    assert len(read_state(tmp_path / STATE_FILE)) == 40

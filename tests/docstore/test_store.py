@@ -563,6 +563,7 @@ WRITER = """
 """
 
 
+@pytest.mark.always
 def test_what_was_acknowledged_survives_kill_9(store_url: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", textwrap.dedent(WRITER), store_url, str(tmp_path / "warc")]
     root = Path(__file__).resolve().parents[2]

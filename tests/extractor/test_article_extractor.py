@@ -236,6 +236,7 @@ DEFAULT = ExtractSettings().method
     ],
 )
 @pytest.mark.parametrize("name", ["html_tree", "html_tok", "xss", "strings", "xml", "feeds", "enc_sniff"])
+@pytest.mark.always
 def test_every_hostile_row_is_an_article_or_an_outcome(name: str, method: str, every: int) -> None:
     """All rows with the default method, one in eight with each other method; `exhaustive`: all with all."""
     extractor = ArticleExtractor(ExtractSettings(method=method))

@@ -110,7 +110,6 @@ STAGES: Mapping[str, KilledStage] = {
     ),
 }
 FRACTIONS = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOMENTS = [(stage, name) for stage, killed in STAGES.items() for name in killed.moments]
 
 
 def size(file: Path) -> int:

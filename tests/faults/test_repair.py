@@ -392,6 +392,7 @@ def test_a_page_whose_row_is_lost_comes_from_its_warc_file(damaged: Damaged) -> 
     assert damaged.check() == [] and content(damaged.settings.data_dir / "store.db")[0] == damaged.truth[0]
 
 
+@pytest.mark.always
 def test_one_repair_restores_the_database_warc_and_state_files(damaged: Damaged) -> None:
     damage_rows_and_a_warc_file(damaged)
     (damaged.settings.data_dir / "lastmod.json").write_text("{")

@@ -35,7 +35,7 @@ from tests.crash_harness import (
     undisturbed_run,
     until,
 )
-from tests.faults.kill9 import JAVA, MOMENTS, STAGES, Expected, kill_and_repeat
+from tests.faults.kill9 import JAVA, STAGES, Expected, kill_and_repeat
 from tests.faults.tally import Tally
 from tests.local_workers import local_workers
 from tests.plumb_call import call_plumb
@@ -71,10 +71,7 @@ def copy(source: Vertical, vertical: Vertical) -> None:
     source.copy_to(vertical.folder)
 
 
-QUICK = {
-    *(("crawl", "60 pages"), ("extract", "some articles"), ("mine", "computing")),
-    *(("lexicon", "transaction 4"), ("index", "some are written"), ("backup", "copying")),
-}
+QUICK = [("crawl", "60 pages"), ("extract", "some articles"), ("backup", "copying")]
 
 
 @pytest.fixture(scope="module")
@@ -83,19 +80,8 @@ def expected(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory)
         yield Expected(undisturbed, tmp_path_factory.mktemp("expected"))
 
 
-@pytest.mark.parametrize(
-    ("stage", "moment"),
-    [
-        pytest.param(
-            *point,
-            marks=[
-                *([] if point in QUICK else [pytest.mark.exhaustive]),
-                *([pytest.mark.solr] if STAGES[point[0]].has_index else []),
-            ],
-        )
-        for point in MOMENTS
-    ],
-)
+@pytest.mark.parametrize(("stage", "moment"), QUICK)  # `make faults` tries all
+@pytest.mark.always
 def test_killed(expected: Expected, vertical: Vertical, stage: str, moment: str) -> None:
     copy(expected.source(stage), vertical)
     kill_and_repeat(Tally("kill9"), expected, stage, STAGES[stage].moments[moment], vertical)

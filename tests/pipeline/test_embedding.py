@@ -326,6 +326,7 @@ def test_the_time_limit_is_one_note(tmp_path: Path, small_model: Path, caplog: p
 
 
 @pytest.mark.solr
+@pytest.mark.always
 def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path, small_model: Path) -> None:
     with opened_with_solr(solr_node, tmp_path, "passages_last", **small_model_settings(small_model)) as engine:
         fill(engine.store, articles())

@@ -5,6 +5,7 @@ import socket
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.follows import delivery
 from pipeline.follows.tools import follow_operations, follow_tools
-from pipeline.maintenance.backup import create_backup, restore_backup
+from pipeline.maintenance.backup import create_backup, create_daily_copy, find_repair_sources, restore_backup
+from pipeline.maintenance.preflight import check_all
+from pipeline.maintenance.repair import repair_vertical
 from pipeline.operations import run_command
 from pipeline.progress import NullProgress
 from pipeline.runs.notifications import deliver_follows
@@ -104,6 +107,7 @@ def test_a_mail_has_what_is_new_and_how_to_stop_it(engine: Engine, mailbox: Mail
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
 
+@pytest.mark.always
 def test_only_first_seen_articles_are_new(engine: Engine, mailbox: Mailbox) -> None:
     publish(engine, 1)
     follow_tools(engine).start(MAIL)
@@ -201,6 +205,7 @@ def check_webhook(hook: Hook) -> None:
     assert "有 1 篇新文章" in post["text"]
 
 
+@pytest.mark.always
 def test_a_killed_delivery_goes_on(engine: Engine, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = follow_tools(engine)
     for number in range(3):
@@ -250,7 +255,25 @@ def test_damaged_follows_say_what_to_do_and_fail_no_run(
 ) -> None:
     (settings.data_dir / FOLLOWS_FILE).write_bytes(b"no database" * 1000)
     deliver_follows(engine)
-    assert "follows.db is damaged: move it away" in caplog.text
+    assert "follows.db is damaged: stop `plumb serve`, then run `plumb check --repair`" in caplog.text
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_damaged_follows_are_found_and_repaired(settings: Settings, has_copy: bool) -> None:
+    file, opened = settings.data_dir / FOLLOWS_FILE, partial(Engine, settings, NullProgress())
+    with opened() as engine:
+        publish(engine, 1)
+        follow_tools(engine).start(MAIL)
+        if has_copy:
+            create_daily_copy(settings)
+    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 8192)
+    faults = check_all(settings, opened, with_index=False)
+    assert [(fault.component, fault.keys) for fault in faults] == [("state", (FOLLOWS_FILE,))]
+    steps = list(repair_vertical(settings, opened, faults, find_repair_sources(settings.data_dir, None)))
+    assert [step.is_loss for step in steps] == [not has_copy]
+    assert check_all(settings, opened, with_index=False) == []
+    with opened() as engine:
+        assert engine.follows.counts().follows == has_copy
 
 
 def test_the_name_of_a_search_has_its_filters() -> None:

@@ -104,6 +104,7 @@ def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_p
 
 
 @pytest.mark.process
+@pytest.mark.always
 def test_a_verb_loads_the_packages_that_it_works_with(tmp_path: Path) -> None:
     with Site({"/": page("/a"), "/a": page(text="<p>页岩气</p>")}) as site:
         settings = f'seeds = ["{site.url("/")}"]\ninside_hosts = ["{site.host}"]\ndelay = 0.001\n'
@@ -134,6 +135,7 @@ print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set
 
 
 @pytest.mark.process
+@pytest.mark.always
 def test_the_site_starts_without_the_packages_of_mcp() -> None:
     code = "import sys, pipeline.search_site.search_app; print(*sys.modules.keys() & {'mcp', 'httpx2', 'pydantic'})"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

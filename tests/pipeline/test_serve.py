@@ -157,6 +157,7 @@ def test_a_session_is_one_for_all_workers(site: SearchSite) -> None:
         assert ended == {f"{site.url}admin/login?next=/admin/account"}
 
 
+@pytest.mark.always
 def test_stopping_ends_every_process_and_frees_the_port(engine: Engine) -> None:
     with SearchSite(engine) as site:
         assert answers(site.url)

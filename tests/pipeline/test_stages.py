@@ -144,6 +144,7 @@ def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
     assert reports[Stage.EXTRACT].total == reports[Stage.INDEX].total == 0
 
 
+@pytest.mark.always
 def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
     url, marker = change_article(chain.sites, 2, chain.port)
     trace = refresh_page(chain.engine, url)

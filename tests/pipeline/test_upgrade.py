@@ -152,6 +152,7 @@ def missing_keys(before: object, now: object, path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.solr
+@pytest.mark.always
 def test_the_store_is_complete(vertical: LocalVertical) -> None:
     assert vertical.plumb("check").status == 0
 

@@ -521,6 +521,7 @@ ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
 
 
 @pytest.mark.parametrize("role", Role)
+@pytest.mark.always
 def test_each_role_sees_and_does_its_own(role: Role) -> None:
     app = site_app(site=MemorySite([term("词0")]), roles={"someone": role})
     client = app.test_client()

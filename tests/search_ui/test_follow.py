@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask.testing import FlaskClient
 
+from docstore.follows import FOLLOWS_FILE
 from domain.follow import MAX_FOLLOWS, Follow, FollowChannel, Interval
 from pipeline.settings import build_settings
 from search_ui.services.follow_links import CONFIRM_DAYS, FollowLinks
@@ -183,3 +184,11 @@ def test_operators_see_who_gets_nothing(site: MemorySite) -> None:
     client.post("/admin/operations/follow_retry", data={"token": token, "follow_id": follow.follow_id})
     assert site.follows.list_problems(10) == []
     assert ADDRESS not in client.get("/admin/history?lang=en").text
+
+
+def test_damaged_follows_hide_no_alert(site: MemorySite) -> None:
+    (site.engine.settings.data_dir / FOLLOWS_FILE).write_bytes(b"no database" * 1000)
+    client = client_of(site)
+    sign_in(client)
+    page = soup(client.get("/admin/alerts?lang=zh"))
+    assert "已损坏" in page.select_one("#follows").text and len(page.select("main section")) > 1

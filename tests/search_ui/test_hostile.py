@@ -94,6 +94,7 @@ def article_page(texts: tuple[str, str]) -> str:
     return site_app(FakeSearch([held, neighbour])).test_client().get(f"/article/doc1?q={COMMON}").text
 
 
+@pytest.mark.always
 def test_articles_make_no_markup(step: int) -> None:
     texts = [*rows("xss"), *rows("strings")][::step]
     for pair in zip(texts[::2], texts[1::2], strict=False):
@@ -129,6 +130,7 @@ def test_addresses_sites_and_dates_make_no_markup(step: int) -> None:
         assert linked <= {text for text in texts if text.lower().startswith(("http://", "https://"))}
 
 
+@pytest.mark.always
 def test_queries_are_echoed_as_they_came_and_make_no_markup(step: int) -> None:
     client = site_app(FakeSearch()).test_client()
     for text in (rows("strings") + rows("xss") + rows("queries"))[::step]:

@@ -86,6 +86,7 @@ def titles(client: FlaskClient, query: str) -> list[str]:
 
 
 @pytest.mark.solr
+@pytest.mark.always
 def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(index: SolrIndex) -> None:
     client = site_of(index)
     assert client.get("/api/v1/search?q=页岩气").status_code == 400  # it does not know the fields

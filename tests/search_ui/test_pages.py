@@ -427,6 +427,7 @@ def checked_call(
     yield texts[0], texts[1] if len(texts) > 1 else "", placeholders, placeholders if is_open else frozenset(values)
 
 
+@pytest.mark.always
 def test_every_message_has_a_translation_and_its_values() -> None:
     catalog, calls = load_catalog("zh"), list(message_calls())
     assert len(calls) > 1000
@@ -439,6 +440,7 @@ def test_every_message_has_a_translation_and_its_values() -> None:
         assert not values or placeholders <= values, singular
 
 
+@pytest.mark.always
 def test_every_translation_is_used() -> None:
     used = {text for singular, plural, *_ in message_calls() for text in (singular, plural)}
     for folder in (*_PACKAGES, "search_ui"):  # templates in tables
@@ -602,6 +604,7 @@ def has_english_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and re.search("[A-Za-z]{3}", str(node.value)) is not None
 
 
+@pytest.mark.always
 def test_details_of_failures_can_be_translated() -> None:
     root, found = Path(search_ui.__file__).parents[1], []
     for folder in ("crawler", "extractor", "docstore/articles", "docstore/frontier", "docstore/page_roles", "pipeline"):

@@ -153,6 +153,7 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
     ]
 
 
+@pytest.mark.always
 def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
     editor = Site(tmp_path).backend.administration.settings_reader
     digest = editor.load_form().digest
