@@ -11,7 +11,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock size
+.PHONY: install demo demo-change check quick-tests test all-tests release-check exhaustive-tests test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock size
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -32,9 +32,12 @@ all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 release-check: test $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed  ## before a release: all that is too long for `make test`
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
-	$(MAKE) faults docs-site check-release check-image
+	@$(MAKE) --no-print-directory -j2 exhaustive-tests faults  # each leaves half of two cores idle
+	$(MAKE) docs-site check-release check-image
 	$(MAKE) bench-speed ARGS=--short
+
+exhaustive-tests: $(TEST_STAMP)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
 
 check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
 	$(RELEASE)/bin/python deploy/check_release.py

@@ -603,13 +603,12 @@ def is_signed_in_area(rule: Rule) -> bool:
     return rule.rule.startswith("/admin")
 
 
-def measure_leaks(solr_url: str, folder: Path, every: int = 1) -> tuple[int, int]:
+def measure_leaks(solr_url: str, folder: Path) -> tuple[int, int]:
     """Return the number of probes and of those whose responses differ: the leaks, which are printed.
 
     Args:
         solr_url: URL of a running Solr.
         folder: An empty folder.
-        every: Use one probe of so many.
     """
     with ExitStack() as stack:
         apps = []
@@ -618,7 +617,7 @@ def measure_leaks(solr_url: str, folder: Path, every: int = 1) -> tuple[int, int
             home.mkdir()
             apps.append(stack.enter_context(open_vertical(solr_url, home, has_private))[1])
         clients = [app.test_client() for app in apps]
-        probes = list_probes(apps[0])[::every]
+        probes = list_probes(apps[0])
         leaks = [probe for probe in probes if len({fingerprint(probe.send(client)) for client in clients}) > 1]
         for probe in leaks:
             print_difference(probe, *(fingerprint(probe.send(client)) for client in clients))

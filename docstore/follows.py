@@ -149,7 +149,9 @@ class FollowTable:
                 connection.execute(waiting.values(attempts=0))
                 return replace(_to_follow(row), interval=follow.interval, language=follow.language, problem="")
             new = replace(follow, follow_id=secrets.token_hex(16), created_at=self._clock())
-            connection.execute(insert(_follows), [_to_row(new)])
+            connection.execute(
+                insert(_follows), {column.name: getattr(new, column.name) for column in _follows.columns}
+            )
             return new
 
     def list_by_address(self, address: str) -> list[Follow]:
@@ -288,10 +290,6 @@ class FollowTable:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.casefold().encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _to_row(follow: Follow) -> dict[str, object]:
-    return {column.name: getattr(follow, column.name) for column in _follows.columns}
 
 
 def _to_follow(row: Row[tuple[object, ...]]) -> Follow:

@@ -85,7 +85,8 @@ def join_pages(articles: Sequence[Article]) -> Article:
         next_url=articles[-1].next_url,
         picture=next((article.picture for article in articles if article.picture), ""),
         modified=max(article.modified for article in articles),
-        signature=union_signature(tuple(article.signature for article in articles)),
+        # The MinHash signature of the union of the texts that have one.
+        signature=tuple(map(min, zip(*(article.signature for article in articles if article.signature), strict=True))),
     )
 
 
@@ -121,11 +122,6 @@ def block_comparison_key(block: Block) -> str:
 def normalize_for_comparison(text: str) -> str:
     """Return a text without white space, case-folded."""
     return "".join(text.split()).casefold()
-
-
-def union_signature(signatures: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the MinHash signature of the union of several texts. Texts without a signature are ignored."""
-    return tuple(map(min, zip(*(signature for signature in signatures if signature), strict=True)))
 
 
 def is_same_content(page: Article, canonical: Article) -> bool:

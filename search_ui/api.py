@@ -36,7 +36,7 @@ from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import ArticleSummary, Hit, Quotation, SearchPage, plain_text
+from search_ui.query.results import ArticleSummary, Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search_request import PARAM_BY_FILTER, BadSearchRequestError, SearchRequest, parse_search_request
 from search_ui.services.articles import ArticleDetails, ArticleView, find_article, is_doc_id, load_article
@@ -262,7 +262,10 @@ def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], re
         "page": page.page,
         "page_size": settings.page_size,
         "next": search_url("api.search", next_request) if next_request else None,
-        "answer": [_quotation_to_json(quote) for quote in page.quotations],
+        "answer": [
+            {"id": quote.doc_id, "title": quote.title, "text": quote.text, "paragraph": quote.paragraph}
+            for quote in page.quotations
+        ],
         "hits": [_hit_to_json(hit) for hit in page.hits],
         "offers": [_suggestion_to_json(offer) for offer in offers],
         "facets": {
@@ -275,10 +278,6 @@ def _next_page_request(page: SearchPage, request: SearchRequest) -> SearchReques
     if page.cursor:
         return request.with_changes(cursor=page.cursor)
     return request.with_changes(page=page.page + 1) if page.page < page.numbered_pages else None
-
-
-def _quotation_to_json(quote: Quotation) -> JsonDict:
-    return {"id": quote.doc_id, "title": quote.title, "text": quote.text, "paragraph": quote.paragraph}
 
 
 def _hit_to_json(hit: Hit) -> JsonDict:

@@ -221,7 +221,7 @@ class Fetcher:
         )
         self._connect_seconds = settings.connect_timeout
         self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
-        self.user_agent = user_agent_header(settings)
+        self.user_agent = f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
         self._headers = {
             "User-Agent": self.user_agent,
             "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
@@ -403,11 +403,6 @@ class Fetcher:
             if not (connections.request_state().is_connection_reused and is_closed):
                 raise
             return connections.get(*arguments)
-
-
-def user_agent_header(settings: CrawlSettings) -> str:
-    """Return the User-Agent header: product name and contact."""
-    return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
 
 
 def interpret_response(

@@ -7,7 +7,7 @@ from itertools import islice
 
 from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap, SitemapEntry
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
+from crawler.sitemaps.xml_records import Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from domain.outcome import Reason
 
@@ -53,20 +53,15 @@ def _iter_url_candidates(record: Record) -> Iterator[str]:
     """Iterate over the possible URLs of an entry, most reliable first."""
     links = [field for field in record.fields if field.name == "link"]
     yield from (field.text for field in links if field.text and not field.namespace)
-    yield from (
-        field.attributes["href"] for field in links if field.attributes.get("href") and _is_alternate_link(field)
-    )
-    yield from (field.text for field in record.fields if field.name == "guid" and _is_permalink(field))
+    for field in links:
+        if field.attributes.get("href") and field.attributes.get("rel", "alternate").strip().lower() == "alternate":
+            yield field.attributes["href"]
+    for field in record.fields:
+        is_permalink = field.attributes.get("ispermalink", "true").lower() == "true" and "://" in field.text
+        if field.name == "guid" and is_permalink:
+            yield field.text
     if record.attributes.get("about"):
         yield record.attributes["about"]
-
-
-def _is_alternate_link(field: Field) -> bool:
-    return field.attributes.get("rel", "alternate").strip().lower() == "alternate"
-
-
-def _is_permalink(field: Field) -> bool:
-    return field.attributes.get("ispermalink", "true").lower() == "true" and "://" in field.text
 
 
 def _json_feed_items(text: str) -> list[object]:

@@ -78,7 +78,11 @@ class ExtractionWriter:
 
         Returns one Reason per page of the batch, then one per page of earlier batches whose role changed.
         """
-        lost_ids = {extraction.page.url_id for extraction in extractions if is_record_lost(extraction)}
+        lost_ids = {  # of stored responses that could not be read: these pages remain unknown
+            extraction.page.url_id
+            for extraction in extractions
+            if isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.WARC_RECORD_LOST
+        }
         readable = [extraction for extraction in extractions if extraction.page.url_id not in lost_ids]
         learn_pages(
             self.connection,
@@ -223,11 +227,6 @@ class ExtractionWriter:
             dict.fromkeys([*changed_text_ids, *changed_type_ids, *regrouped_ids]),
             self.now,
         )
-
-
-def is_record_lost(extraction: PageExtraction) -> bool:
-    """True if the stored response could not be read, so that the page remains unknown."""
-    return isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.WARC_RECORD_LOST
 
 
 def to_page_article(extraction: PageExtraction) -> PageArticle | None:

@@ -6,7 +6,7 @@ together.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, select
@@ -30,6 +30,7 @@ DROPPED_SEARCHES_KEY = "searches_dropped"  # key of the number of searches that 
 MIN_POPULAR_DAYS = 3  # number of days with a query before it is suggested to others
 MAX_REPORTED_QUERIES = 20  # per list of a report
 MINUTES_PER_DAY = 24 * 60
+EPOCH = date(1970, 1, 1)
 TYPED_QUERY: ColumnElement[Any] = func.min(searches.c.query).label("query")
 # Words in the column `filters`, which are no names of filters: what the page showed instead of full matches.
 CORRECTED_MARK, PARTIAL_MARK = "corrected", "partial"
@@ -116,7 +117,9 @@ class SearchLog(StorePart):
         with self._database.read() as connection:
             counts = day_counts(connection, is_recent, utc_offset)
             every_day = range(today - days + 1, today + 1)
-            day_list = tuple(DayCount(iso_day(day), *counts.get(day, (0, 0))) for day in every_day)
+            day_list = tuple(
+                DayCount((EPOCH + timedelta(days=day)).isoformat(), *counts.get(day, (0, 0))) for day in every_day
+            )
             is_first_page = is_recent & (searches.c.page == 1)
             return SearchReport(
                 by_day=day_list,
@@ -144,11 +147,6 @@ class SearchLog(StorePart):
 def epoch_minute(seconds: float) -> int:
     """Convert epoch seconds to epoch minutes."""
     return int(seconds // 60)
-
-
-def iso_day(day: int) -> str:
-    """Format a day number since 1970-01-01 as `2016-05-09`."""
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).date().isoformat()
 
 
 def day_expression(utc_offset: int) -> ColumnElement[int]:

@@ -187,7 +187,9 @@ def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[l
         if isinstance(concept, Message):
             errors.append(concept_reason(file_concept.label, concept))
         else:
-            stored_id = group.concept.concept_id if group else _stored_id(concept.concept_id)
+            is_own_id = OWN_ID.fullmatch(concept.concept_id)  # Plumbline created it
+            new_id = concept.concept_id if is_own_id else create_concept_id()
+            stored_id = group.concept.concept_id if group else new_id
             matches.append(_Match(concept, group, stored_id))
     return matches, errors
 
@@ -211,11 +213,6 @@ def _build_resolvers(
         return id_by_key.get(word_key(text)) or (group.concept.concept_id if group else "")
 
     return find_by_id, find_by_term
-
-
-def _stored_id(file_id: str) -> str:
-    """Return the id of a new concept: the id of the file if Plumbline created it."""
-    return file_id if OWN_ID.fullmatch(file_id) else create_concept_id()
 
 
 def _merge(match: _Match, broader_ids: set[str], has_relations: bool) -> Concept:

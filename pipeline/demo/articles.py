@@ -190,7 +190,8 @@ def _build_article(
     words: Mapping[str, Mapping[str, Sequence[str]]],
     used_titles: set[str],
 ) -> DemoArticle:
-    slots = SlotFiller(rng, words[story.language], {"day": _format_date(day, story.language)})
+    day_text = f"{day.day} {day:%B}" if story.language == "en" else f"{day.month}月{day.day}日"
+    slots = SlotFiller(rng, words[story.language], {"day": day_text})
     author, source = slots.fill("{journalist}"), slots.fill("{source}")
     title_index = _pick_unused_title(story, slots, used_titles)
     title = slots.fill(story.titles[title_index])
@@ -199,10 +200,6 @@ def _build_article(
     return DemoArticle(
         site, number, story.section, title, day, source, author, paragraphs, picture, story.language, story.name
     )
-
-
-def _format_date(day: date, language: str) -> str:
-    return f"{day.day} {day:%B}" if language == "en" else f"{day.month}月{day.day}日"
 
 
 def _pick_unused_title(story: StoryTemplate, slots: SlotFiller, used_titles: set[str]) -> int:

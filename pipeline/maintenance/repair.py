@@ -232,8 +232,8 @@ def restore_or_delete_state_file(data_dir: Path, backups: Sequence[Path], name: 
     they got since the copy of the follows.
     """
     target = data_dir / name
-    for journal in (target.with_name(f"{name}-wal"), target.with_name(f"{name}-shm")):
-        journal.unlink(missing_ok=True)
+    for suffix in ("-wal", "-shm"):  # of the damaged database
+        target.with_name(target.name + suffix).unlink(missing_ok=True)
     if target.is_dir():
         delete_if_damaged(target)
     elif backup := next((backup for backup in backups if restore_file(backup, f"{STATE_DIR}/{name}", target)), None):

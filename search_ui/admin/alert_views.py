@@ -7,7 +7,6 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.reports.alert_mutes import SECONDS_BY_PERIOD
 from domain.account import Role
-from domain.alert import Alert
 from domain.errors import SettingsError, StoreError
 from domain.follow import Follow, FollowCounts
 from domain.message import parse_message
@@ -38,7 +37,7 @@ def alert_list() -> BaseResponse:
     firing_keys = {alert.key for alert in firing}
     return render_page(
         "admin_alerts.html",
-        firing=[(alert, message, mutes.get(alert.key)) for alert, message in map(_with_message, firing)],
+        firing=[(alert, alert_message(alert, g.language), mutes.get(alert.key)) for alert in firing],
         silent_mutes=[mute for key, mute in mutes.items() if key not in firing_keys],
         ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
         follow_counts=follow_counts,
@@ -50,10 +49,6 @@ def alert_list() -> BaseResponse:
         moment=format_timestamp,
         duration=format_duration,
     )
-
-
-def _with_message(alert: Alert) -> tuple[Alert, str]:
-    return alert, alert_message(alert, g.language)
 
 
 @blueprint.post("/test")

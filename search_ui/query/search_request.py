@@ -268,11 +268,11 @@ def _toggle(
 
 
 def _parse_filters(arguments: MultiDict[str, str], sign: str = "") -> dict[str, tuple[str, ...]]:
-    return {name: _clean_values(arguments.getlist(sign + parameter)) for name, parameter in PARAM_BY_FILTER.items()}
-
-
-def _clean_values(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value[:MAX_VALUE_CHARS] for value in values if value))[:MAX_FILTER_VALUES]
+    filters = {}
+    for name, parameter in PARAM_BY_FILTER.items():
+        values = dict.fromkeys(value[:MAX_VALUE_CHARS] for value in arguments.getlist(sign + parameter) if value)
+        filters[name] = tuple(values)[:MAX_FILTER_VALUES]
+    return filters
 
 
 def _parse_page(text: str, settings: SearchSettings) -> int:

@@ -40,15 +40,14 @@ SETTINGS = SearchSettings(signed_in_sites=SignedInSites(frozenset([PRIVATE])), l
 
 
 @pytest.mark.solr
-@pytest.mark.always
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.exhaustive), 10])
-def test_signed_out_readers_learn_nothing(solr_node: EmbeddedSolr, tmp_path: Path, every: int) -> None:
-    probes, leaks = measure_leaks(solr_node.url, tmp_path, every)
-    assert leaks == 0 and probes >= 600 / every
+@pytest.mark.exhaustive
+def test_signed_out_readers_learn_nothing(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
+    probes, leaks = measure_leaks(solr_node.url, tmp_path)
+    assert leaks == 0 and probes >= 600
 
 
 @pytest.mark.solr
-@pytest.mark.slow
+@pytest.mark.always
 def test_signed_in_readers_find_every_article(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
     with open_vertical(solr_node.url, tmp_path, has_private=True) as (engine, app):
         assert unprobed_rules(app) == []  # a new route needs a probe
