@@ -206,9 +206,8 @@ def _iter_entry_texts(entry: Any) -> Iterator[tuple[str, str, str, str]]:
 def _read_language(section: Any, reasons: list[Message]) -> list[ConceptTerm]:
     language = section.get(XML_LANG) or section.get("lang") or ""
     sections = [_term_parts(child) for child in _children(section, TERM_TAGS)]
-    terms, errors = assign_statuses(
-        [ConceptTerm(_first_text(parts, "term"), language) for parts in sections], list(map(_read_status, sections))
-    )
+    texts = [next((_full_text(part) for part in parts if _local_name(part) == "term"), "") for parts in sections]
+    terms, errors = assign_statuses([ConceptTerm(text, language) for text in texts], list(map(_read_status, sections)))
     reasons += [error for _, error in errors]
     for index, parts in enumerate(sections):
         terms[index] = add_texts(terms[index], "", join_texts(_typed_texts(parts, "admin", "source")), "")
@@ -235,10 +234,6 @@ def _read_status(parts: Iterable[Any]) -> str:
 
 def _typed_texts(parts: Iterable[Any], name: str, category: str) -> list[str]:
     return [_full_text(part) for part in parts if _local_name(part) == name and part.get("type") == category]
-
-
-def _first_text(parts: Iterable[Any], name: str) -> str:
-    return next((_full_text(part) for part in parts if _local_name(part) == name), "")
 
 
 def _full_text(element: Any) -> str:

@@ -136,11 +136,12 @@ def find_secret_problems(
         return dict.fromkeys(repeating_keys, problem)
     login_host = url_host(values["login_url"]) if values["login_url"] else host
     is_known = login_host == url_host(stored_url) or site_domain(login_host) == site_domain(host)
-    if is_known:
+    if is_known and not (stored_url.startswith("https:") and values["login_url"].startswith("http:")):
         return {}
     if source is SecretSource.ENVIRONMENT:
         problem = Message(
-            "This is another site, and the environment sets the password: change it in the settings file."
+            "This is another site or unencrypted, and the environment sets the password: "
+            "change it in the settings file."
         )
         return {"login_url": problem}
-    return {"secret": Message("Enter the password again: the form is on another site than before.")}
+    return {"secret": Message("Enter the password again: the form is on another site than before, or unencrypted.")}

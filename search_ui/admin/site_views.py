@@ -34,7 +34,7 @@ blueprint.after_request(add_no_store_headers)
 MAX_SUGGESTIONS = 20
 MESSAGE_BY_ACTION = {"pause": "paused", "resume": "resumed", "recrawl": "requeued"}
 BYTES_PER_MEGABYTE = 1_000_000
-MAX_LOGIN_CHARS = 4_000  # of one field
+MAX_LOGIN_CHARS = 2_000  # of one field
 
 
 def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..., BaseResponse]]:

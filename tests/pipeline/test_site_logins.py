@@ -128,6 +128,8 @@ FILE, ENVIRONMENT = SecretSource.FILE, SecretSource.ENVIRONMENT
     ({"login_url": "https://evil.example/"}, "", ENVIRONMENT, "login_url"),
     ({"login_url": "https://sso.portal.example/in"}, "", FILE, ""),
     ({"login_url": "https://id.other.example/in"}, "", ENVIRONMENT, ""),
+    ({"login_url": "http://id.other.example/old"}, "", FILE, "secret"),
+    ({"login_url": "http://id.other.example/old"}, "", ENVIRONMENT, "login_url"),
     ({"login_url": "no url"}, "", FILE, "secret"),
 ])  # fmt: skip
 def test_a_saved_password_is_not_sent_to_another_site(
