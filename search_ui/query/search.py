@@ -1,8 +1,8 @@
 """Executes a search request: sends its Solr requests, fuses lexical and vector hits and returns a `SearchPage`.
 
-    [works] ─┬─ count ────┬─ details ── page
-             ├─ vectors ──┤
-             └─ hits ─────┘
+    ┬─ count ────────────────┬─ details ── page
+    └─ [works] ─┬─ vectors ──┤
+                └─ hits ─────┘
 
 `SolrRequest` lists all requests. Without a full match, count and hits are repeated for documents with a part of the
 query. No Flask.
@@ -213,10 +213,10 @@ class SearchService:
         suggestion_search = None
         if has_suggestions and plan.request.text and plan.request.page == 1:
             suggestion_search = SuggestionSearch(plan, self.get_vocabulary(), self.plan, self.segmenter)
-        plan = self.add_work_boosts(plan)
-        vector_search = self._start_vector_search(plan)
         text_facets = suggestion_search.text_facets() if suggestion_search else NO_FACETS
         first_count = count = self._start(SolrRequest.COUNT, count_params(plan, text_facets))
+        plan = self.add_work_boosts(plan)
+        vector_search = self._start_vector_search(plan)
         has_list = vector_search or not plan.request.cursor
         ranked_hits = None
         if has_list and len(plan.words.content) <= MAX_KEYWORDS:  # more words seldom have a full match
