@@ -11,8 +11,10 @@ from domain.frontier import NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host
 from tests.builders import ARTICLE, extract_all, fetched, keep_page, one_entry, operate
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_migrations import restore_actions
 
+store_url = logic_store_url
 URL, HOST = "http://a.test/1", Host("a.test")
 
 
@@ -96,6 +98,7 @@ def test_a_decision_of_a_person_outlasts_a_removal(store: Store, later: UrlExclu
     assert exclusion(store) == UrlExclusion.BLOCKED
 
 
+@on_both
 def test_a_seed_that_shows_an_expired_article_stays_due(store: Store) -> None:
     add_seed(store)
     store.frontier.add_urls([NewUrl("http://a.test/2", HOST, 0, 1, UrlKind.UNKNOWN, 0.0)])
@@ -106,6 +109,7 @@ def test_a_seed_that_shows_an_expired_article_stays_due(store: Store) -> None:
     assert exclusion(store) == ""
 
 
+@on_both
 def test_fetching_each_article_once_ends_the_visits_of_fetched_articles_only(store: Store) -> None:
     urls = {name: f"http://a.test/{name}" for name in ("article", "requested", "failed", "list", "new")}
     for name, url in urls.items():
@@ -149,6 +153,7 @@ UNREASONED = {
 }
 
 
+@on_both
 @pytest.mark.parametrize("has_revisits", [True, False])
 def test_an_older_store_gets_the_reasons(store_url: str, tmp_path: Path, has_revisits: bool) -> None:
     with Store(store_url, tmp_path / "warc") as store:
