@@ -146,8 +146,8 @@ def find_sqlite_damage(file: Path) -> str:
     try:
         with closing(sqlite3.connect(file)) as database:
             (result,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.OperationalError as error:
-        return "" if error.sqlite_errorname.startswith("SQLITE_BUSY") else str(error)
+    except sqlite3.OperationalError:  # locked or not readable, which is no damage
+        return ""
     except sqlite3.DatabaseError as error:
         return str(error)
     return "" if result == "ok" else str(result)

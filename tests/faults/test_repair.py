@@ -23,7 +23,7 @@ from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import BackupError, create_daily_copy, file_sha256, find_repair_sources
-from pipeline.maintenance.integrity_check import Fault, has_readable_first_record
+from pipeline.maintenance.integrity_check import Fault, find_sqlite_damage, has_readable_first_record
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
@@ -86,6 +86,11 @@ def test_damaged_bytes_that_resemble_an_arc_record_are_no_readable_record(tmp_pa
     file = tmp_path / "damaged.warc.gz"
     file.write_bytes(b"XXXXXXXX http://a.test/ 1 2 3 4\n" + bytes(100))
     assert not has_readable_first_record(file)
+
+
+def test_a_database_that_cannot_be_opened_is_not_damaged(tmp_path: Path) -> None:
+    (tmp_path / "follows.db").mkdir()
+    assert find_sqlite_damage(tmp_path / "follows.db") == ""
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
