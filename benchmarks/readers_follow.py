@@ -37,7 +37,7 @@ from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.progress import NullProgress
 from pipeline.runs.notifications import deliver_follows
 from pipeline.settings import load_settings
-from search_ui.services.follow import among_articles, find_new_articles, parse_followed_query
+from search_ui.services.follow import find_new_articles, parse_followed_query
 
 RESTORE_EVERY, BACKUP_BEFORE = 10, 3  # rounds
 FOLLOWERS, NEW_PER_ROUND = 200, 20
@@ -174,8 +174,8 @@ def expected_urls(engine: Engine, follow: Follow, pages: Sequence[GeneratedPage]
     """Return the URLs of the articles that a follow matches."""
     services = open_services(engine)
     request = parse_followed_query(follow.query, services.settings)
-    services = among_articles(services, [document_id(page.article.url) for page in pages])
-    return {hit.url for hit in find_new_articles(services.search, request).hits}
+    doc_ids = [document_id(page.article.url) for page in pages]
+    return {hit.url for hit in find_new_articles(services.search, request, doc_ids).hits}
 
 
 def deliver(config: Path, seconds: float | None) -> None:

@@ -74,7 +74,9 @@ def crawl_command(context: click.Context, /, **flags: Any) -> None:
 @with_engine
 def fetch(engine: "Engine", url: str, as_json: bool) -> None:
     """Fetch one page by the rules of the crawl and print every decision. Nothing is saved."""
-    print_lines_or_json(trace_fetch(engine, url), format_trace, as_json)
+    trace = trace_fetch(engine, url)
+    lines = [f"{name:<9} {format_value(value)}" for name, value in trace.items()]
+    print_lines_or_json(trace, lambda _: lines, as_json)
 
 
 def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
@@ -138,11 +140,6 @@ def describe_response(reader_result: Any) -> dict[str, Any]:
         trace["feeds"] = list(reader_result.feeds)
         trace["noindex"] = reader_result.is_noindex
     return trace
-
-
-def format_trace(trace: dict[str, Any]) -> list[str]:
-    """Format a trace, one line for each decision."""
-    return [f"{name:<9} {format_value(value)}" for name, value in trace.items()]
 
 
 def format_value(value: Any) -> str:

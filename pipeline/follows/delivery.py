@@ -38,8 +38,8 @@ from pipeline.settings import Settings
 from search_ui.query.results import Hit
 from search_ui.query.search_request import BadSearchRequestError
 from search_ui.services.follow import (
+    MAX_ARTICLES,
     NewArticles,
-    among_articles,
     find_new_articles,
     follow_label,
     parse_followed_query,
@@ -68,27 +68,27 @@ def match_due(engine: Engine) -> None:
     batch = mark_seen(engine)
     due = [follow for follow in table.list_all() if follow.batch < batch and follow.is_due(now)]
     services = open_services(engine)
-    services_by_batch: dict[int, SiteServices | None] = {}  # None: no article is new
+    doc_ids_by_batch: dict[int, Sequence[str]] = {}
     empty_ids: list[str] = []
     groups = [list(group) for _, group in groupby(due, key=lambda follow: (follow.query, follow.batch))]
     for follows in track(engine.progress.task, "follows", groups):
         engine.touch()
         old_batch = follows[0].batch
-        if old_batch not in services_by_batch:
-            doc_ids = table.list_seen(old_batch, batch)
-            services_by_batch[old_batch] = among_articles(services, doc_ids) if doc_ids else None
-        batch_services = services_by_batch[old_batch]
-        if batch_services is None:
-            empty_ids += [follow.follow_id for follow in follows]
+        if old_batch not in doc_ids_by_batch:
+            doc_ids_by_batch[old_batch] = table.list_seen(old_batch, batch)
+        if doc_ids := doc_ids_by_batch[old_batch]:
+            empty_ids += match_search(engine, services, follows, doc_ids, batch)
         else:
-            empty_ids += match_search(engine, batch_services, follows, batch)
+            empty_ids += [follow.follow_id for follow in follows]
     table.finish_batch(empty_ids, batch)
 
 
-def match_search(engine: Engine, services: SiteServices, follows: Sequence[Follow], batch: int) -> list[str]:
+def match_search(
+    engine: Engine, services: SiteServices, follows: Sequence[Follow], doc_ids: Sequence[str], batch: int
+) -> list[str]:
     """Match the search of some follows, and save a message to each follower for whom some articles are new.
 
-    `services` know only the articles to match. Returns the ids of the follows without a message. Raises PlumblineError
+    `doc_ids` are the articles to match. Returns the ids of the follows without a message. Raises PlumblineError
     if Solr fails.
     """
     follow_ids = [follow.follow_id for follow in follows]
@@ -97,7 +97,7 @@ def match_search(engine: Engine, services: SiteServices, follows: Sequence[Follo
     except BadSearchRequestError as error:  # the settings have changed since
         log.warning("a followed search is not valid any more: %s", error)
         return follow_ids
-    new_articles = find_new_articles(services.search, request)
+    new_articles = find_new_articles(services.search, request, doc_ids)
     label, site = follow_label(request, services.settings), services.settings.site_url
     for follow in follows if new_articles.hits else ():
         known_keys = engine.follows.find_known(follow, [key for hit in new_articles.hits for key in article_keys(hit)])
@@ -120,7 +120,7 @@ def open_services(engine: Engine) -> SiteServices:
 
     Anyone can read a mail that is forwarded, and an account may have ended.
     """
-    settings = replace(engine.settings.current().search, timeout=SOLR_SECONDS)
+    settings = replace(engine.settings.current().search, timeout=SOLR_SECONDS, page_size=MAX_ARTICLES)
     parts = create_search_client(engine, settings), StoreSiteBackend(engine), StoreQueryVectors(engine)
     return SignedOutParts().limit(SiteServices(settings, *parts, SiteCaches(), time.time, load_session_key(engine)))
 

@@ -9,13 +9,12 @@ from werkzeug.datastructures import MultiDict
 from domain.errors import SolrUnavailableError
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit
+from search_ui.query.results import Hit, SearchPage
 from search_ui.query.search import SearchService, SolrRequest
 from search_ui.query.search_request import FILTER_NAMES, SearchRequest, SortOrder, parse_search_request
-from search_ui.query.solr_client import SolrBackend, SolrResponse, is_partial, match_count
+from search_ui.query.solr_client import SolrBackend, SolrResponse, documents, get_text, is_partial, match_count
 from search_ui.query.solr_query import Params, SolrQuery
 from search_ui.query.solr_requests import hits_params
-from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
@@ -31,17 +30,12 @@ class AmongArticles:
     """
 
     def __init__(self, solr: SolrBackend, doc_ids: Sequence[str]) -> None:
-        query = SolrQuery.terms(solr_fields.ID, "among_ids", doc_ids, separator=",")
+        query = SolrQuery.terms(solr_fields.ID, "among_ids", doc_ids, separator="-")  # URLs need no escape for it
         self._solr, self._params = solr, [("fq", query.to_syntax()), *query.to_params()]
 
     def select(self, params: Params) -> SolrResponse:
         """Send a select request. See `SolrBackend.select`."""
         return self._solr.select([*params, *self._params])
-
-
-def among_articles(services: SiteServices, doc_ids: Sequence[str]) -> SiteServices:
-    """Return the services for pages of MAX_ARTICLES articles that only know some articles."""
-    return replace(services.with_page_size(MAX_ARTICLES), solr=AmongArticles(services.solr, doc_ids))
 
 
 def followed_query(request: SearchRequest, settings: SearchSettings) -> str:
@@ -74,19 +68,29 @@ class NewArticles:
     more: int = 0
 
 
-def find_new_articles(search: SearchService, request: SearchRequest) -> NewArticles:
-    """Return the full matches of a search among the articles of `among_articles`, near-duplicates and stories once.
+def find_new_articles(search: SearchService, request: SearchRequest, doc_ids: Sequence[str]) -> NewArticles:
+    """Return the full matches of a search among some articles, near-duplicates and stories once.
 
-    Most searches match none: they cost one small request. Raises what `SolrBackend.select` raises.
+    Only the first request has all ids, which can be thousands; the others have those that match.
+
+    Args:
+        search: The search with pages of MAX_ARTICLES articles.
+        request: What is followed.
+        doc_ids: The ids of the articles.
+
+    Raises what `SolrBackend.select` raises.
     """
+
+    def among(ids: Sequence[str]) -> SearchService:
+        return replace(search, solr=AmongArticles(search.solr, ids))
+
     plan = search.plan(request.with_changes(sort=SortOrder.DATE))
-    count_response = search.select(SolrRequest.HITS, hits_params(plan, 0))
-    if not match_count(count_response) and not is_partial(count_response):
-        return NewArticles()
-    page = search.execute(plan)
-    if page.partial:
+    response = among(doc_ids).select(SolrRequest.HITS, hits_params(plan, MAX_ARTICLES))
+    matching_ids = [get_text(document, solr_fields.ID) for document in documents(response)]
+    page = among(matching_ids).execute(plan) if matching_ids else SearchPage()
+    if page.partial or is_partial(response):
         raise SolrUnavailableError("Solr took too long to match a followed search")
     first_by_story: dict[str, Hit] = {}
     for hit in page.hits:
         first_by_story.setdefault(hit.story or hit.doc_id, hit)
-    return NewArticles(tuple(first_by_story.values()), max(0, page.match_count - len(page.hits)))
+    return NewArticles(tuple(first_by_story.values()), max(0, match_count(response) - len(page.hits)))
