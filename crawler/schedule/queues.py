@@ -51,11 +51,15 @@ def make_host_queue_function(queues: int) -> QueueOf:
     `queues` is ignored: with a modulus two hosts could share a queue.
     """
     del queues
-    return lambda url: fold_hash(host_of(url))
+    return _queue_for_host
 
 
 def _hash_modulo(hash_url: QueueOf, queues: int, url: str) -> int:
     return hash_url(url) % queues
+
+
+def _queue_for_host(url: str) -> int:
+    return fold_hash(host_of(url))
 
 
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
