@@ -25,7 +25,7 @@ check: $(TEST_STAMP)  ## before every commit, about two minutes: lint, and all s
 quick-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SERVERS) or slow or exhaustive)"
 
-test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, 20 to 40 minutes on two cores
+test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, 12 to 20 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 lint all-tests
 
 all-tests: $(TEST_STAMP)
