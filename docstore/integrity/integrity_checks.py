@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Mapping
 
 from sqlalchemy import select
-from sqlalchemy.exc import DatabaseError
 
 from docstore.articles.extraction_writer import force_refetch
 from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta
@@ -25,6 +24,26 @@ RECORD_BATCH_SIZE = 10_000
 MAX_REPORTED_FAULTS = 20  # messages of SQLite's integrity check
 
 
+def find_sqlite_faults(database: sqlite3.Connection, quick: bool = False) -> list[str]:
+    """Return the messages of SQLite's integrity check; empty if the database is intact.
+
+    Args:
+        database: The database.
+        quick: Skip the check of indexes.
+
+    Raises sqlite3.OperationalError if the file is locked or not readable, which is no damage.
+    """
+    pragma = "quick_check" if quick else "integrity_check"
+    try:
+        lines = [str(row[0]) for row in database.execute(f"PRAGMA {pragma}({MAX_REPORTED_FAULTS})")]
+        orphan_rows = database.execute("PRAGMA foreign_key_check").fetchmany(1)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    return [line for line in lines if line != "ok"] + ["rows with a missing foreign key"] * bool(orphan_rows)
+
+
 class IntegrityChecks:
     """Check and repair the content of the database (`store.integrity`)."""
 
@@ -35,25 +54,13 @@ class IntegrityChecks:
                 write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
 
     def sqlite_faults(self, quick: bool = False) -> list[str]:
-        """Return the messages of SQLite's integrity check; empty if the database is intact.
+        """Return what `find_sqlite_faults` finds.
 
         Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`).
-
-        Args:
-            quick: Skip the check of indexes.
         """
-        pragma = "quick_check" if quick else "integrity_check"
         with self._database.read() as connection:
-            if connection.dialect.name != "sqlite":
-                return []
-            try:
-                check_output = [
-                    str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}({MAX_REPORTED_FAULTS})")
-                ]
-                orphan_rows = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(1)
-            except (DatabaseError, sqlite3.DatabaseError) as error:
-                return [" ".join(str(error).split())]
-        return [line for line in check_output if line != "ok"] + ["rows with a missing foreign key"] * bool(orphan_rows)
+            file = connection.connection.driver_connection
+            return find_sqlite_faults(file, quick) if isinstance(file, sqlite3.Connection) else []
 
     def ensure_row_checksums(self) -> bool:
         """Compute the checksums of all rows if the stored ones cover other columns or do not exist.

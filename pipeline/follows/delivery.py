@@ -38,7 +38,6 @@ from pipeline.settings import Settings
 from search_ui.query.results import Hit
 from search_ui.query.search_request import BadSearchRequestError
 from search_ui.services.follow import (
-    MAX_ARTICLES,
     NewArticles,
     find_new_articles,
     follow_label,
@@ -120,7 +119,7 @@ def open_services(engine: Engine) -> SiteServices:
 
     Anyone can read a mail that is forwarded, and an account may have ended.
     """
-    settings = replace(engine.settings.current().search, timeout=SOLR_SECONDS, page_size=MAX_ARTICLES)
+    settings = replace(engine.settings.current().search, timeout=SOLR_SECONDS)
     parts = create_search_client(engine, settings), StoreSiteBackend(engine), StoreQueryVectors(engine)
     return SignedOutParts().limit(SiteServices(settings, *parts, SiteCaches(), time.time, load_session_key(engine)))
 

@@ -32,7 +32,7 @@ from crawler.http.login_secrets import SECRETS_FILE
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
 from docstore.follows import FOLLOWS_FILE
-from docstore.integrity.integrity_checks import IntegrityChecks
+from docstore.integrity.integrity_checks import IntegrityChecks, find_sqlite_faults
 from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
@@ -201,13 +201,13 @@ def copy_sqlite(source: Path, target: Path, name: str, advice: str, is_complete:
                 source_db.backup(target_db)
             else:
                 copy_decisions(source, target)
-            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
+            faults = find_sqlite_faults(target_db)
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
             raise OSError(errno.ENOSPC, str(error)) from error
         raise BackupError(f"{name} cannot be copied ({error}): {advice}") from error
-    if integrity_result != "ok":
-        raise BackupError(f"{name} is damaged ({integrity_result}): {advice}")
+    if faults:
+        raise BackupError(f"{name} is damaged ({faults[0]}): {advice}")
 
 
 def copy_follows(data_dir: Path, target: Path) -> Mapping[str, tuple[int, str]]:

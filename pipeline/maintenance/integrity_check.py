@@ -15,7 +15,7 @@ The quick check omits the indexes of the database and compares only the sizes of
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import parse_state
 from docstore.follows import FOLLOWS_FILE
+from docstore.integrity.integrity_checks import find_sqlite_faults
 from docstore.store import Store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_object_store import machine_from_file_name, machine_name
@@ -127,8 +128,10 @@ def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
     seen_filter_path = folder / "seen.bloom"
     if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path):
         yield Fault("state", "the seen filter seen.bloom is damaged", (seen_filter_path.name,))
-    if fault := find_sqlite_damage(folder / FOLLOWS_FILE):
-        yield Fault("state", f"{FOLLOWS_FILE} is damaged ({fault})", (FOLLOWS_FILE,))
+    if (folder / FOLLOWS_FILE).exists():
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(folder / FOLLOWS_FILE)) as database:
+            if faults := find_sqlite_faults(database, quick=True):
+                yield Fault("state", f"{FOLLOWS_FILE} is damaged ({faults[0]})", (FOLLOWS_FILE,))
     for file in [*sorted(folder.glob("*.json")), *sorted((folder / TOPIC_DIR).glob("*.json"))]:
         try:
             parse_state(file.read_bytes())
@@ -137,20 +140,6 @@ def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
             yield Fault("state", f"{name} is damaged ({error})", (name,))
     if fault := find_damage(folder / "lexicon"):
         yield Fault("state", f"the cache of the term mining is damaged: {fault}", ("lexicon",))
-
-
-def find_sqlite_damage(file: Path) -> str:
-    """Return what SQLite finds wrong with a database file, "" if nothing or if there is no file."""
-    if not file.exists():
-        return ""
-    try:
-        with closing(sqlite3.connect(file)) as database:
-            (result,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.OperationalError:  # locked or not readable, which is no damage
-        return ""
-    except sqlite3.DatabaseError as error:
-        return str(error)
-    return "" if result == "ok" else str(result)
 
 
 def iter_index_faults(store: Store, index: "SolrIndex") -> Iterator[Fault]:

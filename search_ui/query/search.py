@@ -249,6 +249,10 @@ class SearchService:
         cursor = self._next_cursor(plan, ranked_hits, span)
         return replace(page, quotations=quotations, suggestions=suggestions, cursor=cursor)
 
+    def list_hits(self, plan: QueryPlan, hits: SolrResponse) -> SearchPage:
+        """Return a page with all hits of a response to HITS, without counts and facets."""
+        return build_search_page(self._fetch_details(plan, hits, {}, None, NO_FACETS), plan, self.settings)
+
     def count_values(self, request: SearchRequest, name: str, limit: int) -> SolrResponse:
         """Return the response with the most frequent values of the filter `name` in the results of a request.
 

@@ -1,7 +1,7 @@
 """Followed searches: their requests, their names, and their results among articles seen for the first time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 from werkzeug.datastructures import MultiDict
@@ -9,33 +9,15 @@ from werkzeug.datastructures import MultiDict
 from domain.errors import SolrUnavailableError
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit, SearchPage
+from search_ui.query.results import Hit
 from search_ui.query.search import SearchService, SolrRequest
 from search_ui.query.search_request import FILTER_NAMES, SearchRequest, SortOrder, parse_search_request
-from search_ui.query.solr_client import SolrBackend, SolrResponse, documents, get_text, is_partial, match_count
-from search_ui.query.solr_query import Params, SolrQuery
+from search_ui.query.solr_query import SolrQuery
 from search_ui.query.solr_requests import hits_params
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
 MAX_ARTICLES = 100  # in one message; further ones are counted
-
-
-class AmongArticles:
-    """A search server that only knows some documents.
-
-    Args:
-        solr: The search server.
-        doc_ids: Their ids.
-    """
-
-    def __init__(self, solr: SolrBackend, doc_ids: Sequence[str]) -> None:
-        query = SolrQuery.terms(solr_fields.ID, "among_ids", doc_ids, separator="-")  # URLs need no escape for it
-        self._solr, self._params = solr, [("fq", query.to_syntax()), *query.to_params()]
-
-    def select(self, params: Params) -> SolrResponse:
-        """Send a select request. See `SolrBackend.select`."""
-        return self._solr.select([*params, *self._params])
 
 
 def followed_query(request: SearchRequest, settings: SearchSettings) -> str:
@@ -71,26 +53,20 @@ class NewArticles:
 def find_new_articles(search: SearchService, request: SearchRequest, doc_ids: Sequence[str]) -> NewArticles:
     """Return the full matches of a search among some articles, near-duplicates and stories once.
 
-    Only the first request has all ids, which can be thousands; the others have those that match.
-
     Args:
-        search: The search with pages of MAX_ARTICLES articles.
+        search: The search.
         request: What is followed.
         doc_ids: The ids of the articles.
 
     Raises what `SolrBackend.select` raises.
     """
-
-    def among(ids: Sequence[str]) -> SearchService:
-        return replace(search, solr=AmongArticles(search.solr, ids))
-
     plan = search.plan(request.with_changes(sort=SortOrder.DATE))
-    response = among(doc_ids).select(SolrRequest.HITS, hits_params(plan, MAX_ARTICLES))
-    matching_ids = [get_text(document, solr_fields.ID) for document in documents(response)]
-    page = among(matching_ids).execute(plan) if matching_ids else SearchPage()
-    if page.partial or is_partial(response):
+    among_ids = SolrQuery.terms(solr_fields.ID, "among_ids", doc_ids, separator="-")  # URLs need no escape for it
+    params = [*hits_params(plan, MAX_ARTICLES), ("fq", among_ids.to_syntax()), *among_ids.to_params()]
+    page = search.list_hits(plan, search.select(SolrRequest.HITS, params))
+    if page.partial:
         raise SolrUnavailableError("Solr took too long to match a followed search")
     first_by_story: dict[str, Hit] = {}
     for hit in page.hits:
         first_by_story.setdefault(hit.story or hit.doc_id, hit)
-    return NewArticles(tuple(first_by_story.values()), max(0, match_count(response) - len(page.hits)))
+    return NewArticles(tuple(first_by_story.values()), max(0, page.match_count - len(page.hits)))

@@ -16,6 +16,8 @@ import pytest
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
+from docstore.follows import FOLLOWS_FILE
+from docstore.integrity.integrity_checks import find_sqlite_faults
 from domain.errors import StoreError, StoreTooNewError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason, Stage
@@ -23,7 +25,7 @@ from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import BackupError, create_daily_copy, file_sha256, find_repair_sources
-from pipeline.maintenance.integrity_check import Fault, find_sqlite_damage, has_readable_first_record
+from pipeline.maintenance.integrity_check import Fault, has_readable_first_record, iter_state_file_faults
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
@@ -88,9 +90,16 @@ def test_damaged_bytes_that_resemble_an_arc_record_are_no_readable_record(tmp_pa
     assert not has_readable_first_record(file)
 
 
-def test_a_database_that_cannot_be_opened_is_not_damaged(tmp_path: Path) -> None:
-    (tmp_path / "follows.db").mkdir()
-    assert find_sqlite_damage(tmp_path / "follows.db") == ""
+def test_a_database_that_is_locked_or_cannot_be_opened_is_not_damaged(tmp_path: Path) -> None:
+    settings, file = build_settings({}, tmp_path), tmp_path / FOLLOWS_FILE
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.execute("CREATE TABLE follows (id)")
+        database.execute("BEGIN EXCLUSIVE")
+        with closing(sqlite3.connect(file, timeout=0)) as other, pytest.raises(sqlite3.OperationalError):
+            find_sqlite_faults(other)
+    file.unlink()
+    file.mkdir()
+    assert list(iter_state_file_faults(settings)) == []
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:

@@ -24,7 +24,10 @@ from pipeline.operations import run_command
 from pipeline.progress import NullProgress
 from pipeline.runs.notifications import deliver_follows
 from pipeline.settings import Settings, build_settings
-from search_ui.services.follow import MAX_ARTICLES, follow_label, parse_followed_query
+from search_ui.query.results import plain_text
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import Params
+from search_ui.services.follow import MAX_ARTICLES, find_new_articles, follow_label, parse_followed_query
 from search_ui.services.follow_links import FollowLinks
 from search_ui.settings import SearchSettings
 from tests.builders import save_article
@@ -105,6 +108,22 @@ def test_a_mail_has_what_is_new_and_how_to_stop_it(engine: Engine, mailbox: Mail
     assert stop_url in text and SITE + links.list_path(MAIL.address) in text and f"{SITE}/search?q=" in text
     assert mail["List-Unsubscribe"] == f"<{stop_url}>"
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+
+
+def test_a_followed_search_sends_two_requests(engine: Engine) -> None:
+    publish(engine, 1, 2, 3)
+    search, sent = delivery.open_services(engine).search, []
+
+    class CountingSolr:
+        def select(self, params: Params) -> SolrResponse:
+            sent.append(params)
+            return search.solr.select(params)
+
+    request = parse_followed_query(MAIL.query, search.settings)
+    doc_ids = engine.follows.list_seen(0, delivery.mark_seen(engine))
+    new = find_new_articles(replace(search, solr=CountingSolr()), request, doc_ids[:2])
+    assert len(new.hits) == 2 and all("页岩气" in plain_text(hit.snippet) for hit in new.hits)
+    assert len(sent) == 2, "hits, and what is shown of them: no facets, no counts, nothing twice"
 
 
 @pytest.mark.always
