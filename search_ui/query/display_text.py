@@ -245,8 +245,8 @@ def from_sentence_with(text: str, part: str) -> str:
 
 def is_spaced_script(text: str) -> bool:
     """Return True if most letters of `text` belong to a script with spaces between words."""
-    letters = [char for char in text if char.isalpha()]
-    return 2 * sum(map(_is_spaced_script_char, letters)) > len(letters)
+    letters = sorted(filter(str.isalpha, text))
+    return bool(letters) and letters[len(letters) // 2] < _FIRST_CJK_CHAR
 
 
 def _word_boundary(text: str, offset: int, step: int) -> int:

@@ -324,7 +324,7 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], passage: tuple[int, int])
     """Return a semantic match with its best passage as the snippet; with the start of its text if that is unknown."""
     body, (start, end) = get_text(doc, solr_fields.BODY), passage
     text = clean_text(" ".join(body[start:end].split()))
-    if is_spaced_script(text):
+    if is_spaced_script(text[:SENTENCE_SNIPPET_CHARS]):
         snippet = truncate_segments((Segment(first_sentences(text, SENTENCE_SNIPPET_CHARS)),), SENTENCE_SNIPPET_CHARS)
     else:
         snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
