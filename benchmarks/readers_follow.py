@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aiosmtpd.controller import Controller
+from rich.console import Console
 
 from benchmarks.generated_articles import GeneratedPage, generate_page, load_vocabulary
 from benchmarks.results import OURS, Figure
@@ -34,7 +35,7 @@ from pipeline.engine import Engine
 from pipeline.follows.delivery import match_due, open_services
 from pipeline.follows.tools import mark_seen
 from pipeline.maintenance.backup import create_backup, restore_backup
-from pipeline.progress import NullProgress
+from pipeline.progress import NullProgress, TerminalProgress
 from pipeline.runs.notifications import deliver_follows
 from pipeline.settings import load_settings
 from search_ui.services.follow import find_new_articles, parse_followed_query
@@ -117,7 +118,7 @@ def start_follows(engine: Engine, words: Sequence[str]) -> list[Follow]:
 
 def matching_figures(config: Path, searches: int, articles: int) -> Iterator[Figure]:
     """Yield the seconds to match followed searches with new articles."""
-    with Engine(load_settings(config), NullProgress()) as engine:
+    with Engine(load_settings(config), TerminalProgress(Console(stderr=True))) as engine:
         start_follows(engine, followed_words(searches))
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
             for start in range(0, articles, 500):

@@ -11,12 +11,14 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from email.message import EmailMessage
 from itertools import groupby
 from urllib.parse import urlsplit
 
 from docstore.follows import FollowTable
+from domain.batches import batched
 from domain.follow import Delivery, Follow, FollowChannel
 from domain.message import error_message, serialize_message
 from domain.progress import track
@@ -45,6 +47,7 @@ from search_ui.services.follow import (
 )
 from search_ui.services.follow_links import FollowLinks
 from search_ui.services.site import SiteCaches, SiteServices
+from search_ui.settings import SearchSettings
 from search_ui.signed_out import SignedOutParts
 
 log = logging.getLogger(__name__)
@@ -53,6 +56,7 @@ MAX_ATTEMPTS = 14  # failed attempts, one a run, after which nothing more is sen
 MAX_FAILURES = 3  # of a host; then its other messages wait for the next run
 SEND_BATCH = 100
 SOLR_SECONDS = 30.0
+SEARCHES_AT_ONCE, SEARCHES_AHEAD = 2, 16  # that are matched, and of which results wait to be saved
 
 
 def match_due(engine: Engine) -> None:
@@ -67,43 +71,50 @@ def match_due(engine: Engine) -> None:
     batch = mark_seen(engine)
     due = [follow for follow in table.list_all() if follow.batch < batch and follow.is_due(now)]
     services = open_services(engine)
-    doc_ids_by_batch: dict[int, Sequence[str]] = {}
+    doc_ids_by_batch = {number: table.list_seen(number, batch) for number in {follow.batch for follow in due}}
     empty_ids: list[str] = []
     groups = [list(group) for _, group in groupby(due, key=lambda follow: (follow.query, follow.batch))]
-    for follows in track(engine.progress.task, "follows", groups):
-        engine.touch()
-        old_batch = follows[0].batch
-        if old_batch not in doc_ids_by_batch:
-            doc_ids_by_batch[old_batch] = table.list_seen(old_batch, batch)
-        if doc_ids := doc_ids_by_batch[old_batch]:
-            empty_ids += match_search(engine, services, follows, doc_ids, batch)
-        else:
-            empty_ids += [follow.follow_id for follow in follows]
+
+    def match(follows: Sequence[Follow]) -> NewArticles:
+        return match_search(services, follows[0], doc_ids_by_batch[follows[0].batch])
+
+    with ThreadPoolExecutor(SEARCHES_AT_ONCE) as pool:
+        for some_groups in batched(track(engine.progress.task, "follows", groups), SEARCHES_AHEAD):
+            engine.touch()
+            for follows, new_articles in zip(some_groups, pool.map(match, some_groups), strict=True):
+                empty_ids += save_messages(engine, services.settings, follows, new_articles, batch)
     table.finish_batch(empty_ids, batch)
 
 
-def match_search(
-    engine: Engine, services: SiteServices, follows: Sequence[Follow], doc_ids: Sequence[str], batch: int
-) -> list[str]:
-    """Match the search of some follows, and save a message to each follower for whom some articles are new.
-
-    `doc_ids` are the articles to match. Returns the ids of the follows without a message. Raises PlumblineError
-    if Solr fails.
-    """
-    follow_ids = [follow.follow_id for follow in follows]
+def match_search(services: SiteServices, follow: Follow, doc_ids: Sequence[str]) -> NewArticles:
+    """Match the search of a follow with the articles `doc_ids`. Raises PlumblineError if Solr fails."""
+    if not doc_ids:
+        return NewArticles()
     try:
-        request = parse_followed_query(follows[0].query, services.settings)
+        request = parse_followed_query(follow.query, services.settings)
     except BadSearchRequestError as error:  # the settings have changed since
         log.warning("a followed search is not valid any more: %s", error)
+        return NewArticles()
+    return find_new_articles(services.search, request, doc_ids)
+
+
+def save_messages(
+    engine: Engine, settings: SearchSettings, follows: Sequence[Follow], new_articles: NewArticles, batch: int
+) -> list[str]:
+    """Save a message to each follower of a search for whom some articles are new.
+
+    Returns the ids of the follows without a message.
+    """
+    follow_ids = [follow.follow_id for follow in follows]
+    if not new_articles.hits:
         return follow_ids
-    new_articles = find_new_articles(services.search, request, doc_ids)
-    label, site = follow_label(request, services.settings), services.settings.site_url
-    for follow in follows if new_articles.hits else ():
+    label = follow_label(parse_followed_query(follows[0].query, settings), settings)
+    for follow in follows:
         known_keys = engine.follows.find_known(follow, [key for hit in new_articles.hits for key in article_keys(hit)])
         hits = [hit for hit in new_articles.hits if known_keys.isdisjoint(article_keys(hit))]
         if hits:
             new = NewArticles(hits, new_articles.more)
-            delivery = build_delivery(follow, label, new, site, services.settings.title, batch)
+            delivery = build_delivery(follow, label, new, settings.site_url, settings.title, batch)
             engine.follows.add_delivery(delivery, batch, {key for hit in hits for key in article_keys(hit)})
             follow_ids.remove(follow.follow_id)
     return follow_ids
