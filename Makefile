@@ -31,12 +31,11 @@ test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, 12 to 20 
 all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
-release-check: test $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed  ## before a release: all that is too long for `make test`
-	@$(MAKE) --no-print-directory -j2 exhaustive-tests faults  # each leaves half of two cores idle
-	$(MAKE) docs-site check-release check-image
+release-check: test  ## before a release: all that is too long for `make test`
+	$(MAKE) exhaustive-tests faults docs-site check-release check-image
 	$(MAKE) bench-speed ARGS=--short
 
-exhaustive-tests: $(TEST_STAMP)
+exhaustive-tests: $(TEST_STAMP) $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
 
 check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
