@@ -19,7 +19,7 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-check: $(TEST_STAMP)  ## before every commit, about two minutes: lint, and all short tests that need no server, browser or database
+check: $(TEST_STAMP)  ## before every commit: lint, and all short tests that need no server, browser or database
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 
 quick-tests: $(TEST_STAMP)

@@ -402,8 +402,8 @@ def file_limit_error(text: str) -> StoreFullError:
     )
 
 
-def to_store_error(error: SQLAlchemyError) -> StoreError:
-    """Convert an SQLAlchemy error to a StoreError."""
+def to_store_error(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
+    """Convert an error of SQLAlchemy or SQLite to a StoreError."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split()).rstrip(".")
     if "disk is full" in text or "No space left" in text:

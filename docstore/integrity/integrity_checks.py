@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from docstore.articles.extraction_writer import force_refetch
 from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta
-from docstore.database import Database
+from docstore.database import Database, to_store_error
 from docstore.integrity.row_checksums import checksum_format_id, compare_row_checksums, rebuild_row_checksums
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
@@ -36,12 +36,11 @@ def find_sqlite_faults(database: sqlite3.Connection, quick: bool = False) -> lis
     pragma = "quick_check" if quick else "integrity_check"
     try:
         lines = [str(row[0]) for row in database.execute(f"PRAGMA {pragma}({MAX_REPORTED_FAULTS})")]
-        orphan_rows = database.execute("PRAGMA foreign_key_check").fetchmany(1)
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
         return [str(error)]
-    return [line for line in lines if line != "ok"] + ["rows with a missing foreign key"] * bool(orphan_rows)
+    return [line for line in lines if line != "ok"]
 
 
 class IntegrityChecks:
@@ -54,13 +53,23 @@ class IntegrityChecks:
                 write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
 
     def sqlite_faults(self, quick: bool = False) -> list[str]:
-        """Return what `find_sqlite_faults` finds.
+        """Return what `find_sqlite_faults` finds, and whether rows lack those that they refer to.
 
-        Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`).
+        Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`). Raises StoreError
+        if the database is locked.
         """
         with self._database.read() as connection:
             file = connection.connection.driver_connection
-            return find_sqlite_faults(file, quick) if isinstance(file, sqlite3.Connection) else []
+            if not isinstance(file, sqlite3.Connection):
+                return []
+            try:
+                faults = find_sqlite_faults(file, quick)
+                orphan_rows = file.execute("PRAGMA foreign_key_check").fetchmany(1)
+            except sqlite3.DatabaseError as error:
+                if "locked" in str(error):
+                    raise to_store_error(error) from error
+                return [str(error)]
+        return faults + ["rows with a missing foreign key"] * bool(orphan_rows)
 
     def ensure_row_checksums(self) -> bool:
         """Compute the checksums of all rows if the stored ones cover other columns or do not exist.

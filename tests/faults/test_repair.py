@@ -24,7 +24,7 @@ from domain.outcome import Outcome, Reason, Stage
 from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.maintenance.backup import BackupError, create_daily_copy, file_sha256, find_repair_sources
+from pipeline.maintenance.backup import BackupError, copy_sqlite, create_daily_copy, file_sha256, find_repair_sources
 from pipeline.maintenance.integrity_check import Fault, has_readable_first_record, iter_state_file_faults
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
 from pipeline.maintenance.repair import repair_vertical
@@ -100,6 +100,28 @@ def test_a_database_that_is_locked_or_cannot_be_opened_is_not_damaged(tmp_path: 
     file.unlink()
     file.mkdir()
     assert list(iter_state_file_faults(settings)) == []
+
+
+def test_a_database_with_rows_that_lack_others_is_copied(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "store.db")) as database:
+        database.executescript(
+            "CREATE TABLE a (id PRIMARY KEY); CREATE TABLE b (id REFERENCES a); INSERT INTO b VALUES (1)"
+        )
+    copy_sqlite(tmp_path / "store.db", tmp_path / "copy.db", "the store", "")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        assert copy.execute("SELECT id FROM b").fetchall() == [(1,)]
+
+
+def test_a_locked_store_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_locked(*_: object) -> list[str]:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr("docstore.integrity.integrity_checks.find_sqlite_faults", raise_locked)
+    with (
+        Engine(build_settings({}, tmp_path), NullProgress()) as engine,
+        pytest.raises(StoreError, match="locked by another program"),
+    ):
+        engine.store.integrity.sqlite_faults()
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
