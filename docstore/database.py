@@ -350,14 +350,14 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
     """Write the schema version into a new store, or upgrade an older store. Returns True for a new store.
 
     Raises:
-        StoreError: The stored version is not a number.
+        StoreDamagedError: The stored version is not a number.
         StoreTooNewError: A newer program version created the store.
     """
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
     is_new = database.insert_missing(connection, store_meta, [row]) == 1
     stored_version = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "schema_version"))
     if not str(stored_version).isdecimal():
-        raise StoreError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
+        raise StoreDamagedError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
     if int(str(stored_version)) > SCHEMA_VERSION:
         raise StoreTooNewError(
             f"this store has schema version {stored_version}, this program supports {SCHEMA_VERSION}: "
@@ -391,6 +391,7 @@ DISK_FULL_MESSAGE = Message("The disk that holds the store is full: free some sp
 FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
 # SQLite reports a full disk separately. All other write errors of the system share these names.
 SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+SQLITE_DAMAGE_TEXTS = ("not a database", "malformed", "unsupported file format", "disk I/O error", "no such table")
 
 
 def file_limit_error(text: str) -> StoreFullError:
@@ -412,7 +413,7 @@ def to_store_error(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
         return file_limit_error(text)
     if "database is locked" in text:
         return StoreError("The store is locked by another program: close that program, then run again")
-    if "not a database" in text or "malformed" in text:
+    if any(part in text for part in SQLITE_DAMAGE_TEXTS):
         return StoreDamagedError(
             "The store is damaged ({detail}): stop “plumb serve”, then run “plumb check --repair”", detail=text
         )

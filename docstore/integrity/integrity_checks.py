@@ -14,6 +14,7 @@ from docstore.schema.article_tables import articles, index_changes, indexed_docu
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.article import document_id
 from domain.batches import batched
+from domain.errors import StoreDamagedError
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
 from domain.page import WarcPointer
@@ -66,8 +67,8 @@ class IntegrityChecks:
                 faults = find_sqlite_faults(file, quick)
                 orphan_rows = file.execute("PRAGMA foreign_key_check").fetchmany(1)
             except sqlite3.DatabaseError as error:
-                if "locked" in str(error):
-                    raise to_store_error(error) from error
+                if not isinstance(failure := to_store_error(error), StoreDamagedError):
+                    raise failure from error
                 return [str(error)]
         return faults + ["rows with a missing foreign key"] * bool(orphan_rows)
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from domain.errors import StoreError, StoreFullError, StoreTooNewError
+from domain.errors import StoreDamagedError, StoreError
 from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import WARC_DIR
 from pipeline.maintenance.integrity_check import (
@@ -30,7 +30,7 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
         quick: Compare file sizes instead of reading all records.
         with_index: Compare the index with the store; starts or contacts Solr.
 
-    Raises StoreTooNewError if a newer program created the store, and StoreFullError if its disk is full.
+    Raises StoreError if the store cannot be read although it is intact: it is locked or too new, or its disk is full.
     """
     faults: list[Fault] = []
     try:
@@ -38,9 +38,7 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
             faults += check_open_store(engine, quick)
             if with_index and not any(fault.component in BLOCKING_COMPONENTS for fault in faults):
                 faults += iter_index_faults(engine.store, engine.index)
-    except (StoreTooNewError, StoreFullError):
-        raise  # no damage: a repair would rebuild an intact database
-    except StoreError as error:
+    except StoreDamagedError as error:
         faults.append(Fault("database", str(error)))
     return faults
 

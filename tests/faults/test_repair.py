@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -113,15 +114,37 @@ def test_a_database_with_rows_that_lack_others_is_copied(tmp_path: Path) -> None
 
 
 def test_a_locked_store_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def raise_locked(*_: object) -> list[str]:
-        raise sqlite3.OperationalError("database is locked")
+    settings = build_settings({}, tmp_path)
+    opened = partial(Engine, settings, NullProgress())
+    with opened():
+        pass
+    monkeypatch.setattr("docstore.database.BUSY_TIMEOUT_MS", 100)
+    with closing(sqlite3.connect(settings.data_dir / "store.db", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="locked by another program"):
+            check_all(settings, opened, with_index=False)
 
-    monkeypatch.setattr("docstore.integrity.integrity_checks.find_sqlite_faults", raise_locked)
-    with (
-        Engine(build_settings({}, tmp_path), NullProgress()) as engine,
-        pytest.raises(StoreError, match="locked by another program"),
-    ):
-        engine.store.integrity.sqlite_faults()
+
+@pytest.mark.parametrize(
+    ("error", "is_damaged"),
+    [
+        (sqlite3.OperationalError("database is locked"), False),
+        (sqlite3.OperationalError("unable to open database file"), False),
+        (sqlite3.DatabaseError("database disk image is malformed"), True),
+        (sqlite3.OperationalError("unsupported file format"), True),
+    ],
+)
+def test_only_damage_of_the_open_store_is_a_fault(
+    error: sqlite3.Error, is_damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("docstore.integrity.integrity_checks.find_sqlite_faults", Mock(side_effect=error))
+    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
+        if is_damaged:
+            assert engine.store.integrity.sqlite_faults() == [str(error)]
+        else:
+            with pytest.raises(StoreError):
+                engine.store.integrity.sqlite_faults()
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
