@@ -31,12 +31,12 @@ test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, 12 to 20 
 all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
-release-check: test  ## before a release: all that is too long for `make test`
-	$(MAKE) exhaustive-tests faults docs-site check-release check-image
+release-check: browser  ## before a release: all tests and faults, the release, the image and the speed; hours
+	$(MAKE) lint exhaustive-tests faults docs-site check-release check-image
 	$(MAKE) bench-speed ARGS=--short
 
-exhaustive-tests: $(TEST_STAMP) $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
+exhaustive-tests: $(TEST_STAMP) debian-python $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=30
 
 check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
 	$(RELEASE)/bin/python deploy/check_release.py

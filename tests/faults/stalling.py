@@ -14,7 +14,7 @@ from tests.linear_time import superlinear_patterns
 from tests.scanners import LINK, PROSE, superlinear_scanners
 from tests.web_fixture import Answer, Site, page
 
-TEXTS_PER_PATTERN, FEW_TEXTS = 200, 8
+TEXTS_PER_PATTERN, FEW_TEXTS = 50, 8
 MINUTES, DELAY = 0.25, 0.05  # of a crawl; seconds between two requests to one site
 PAGES = 2_000
 MIN_SPEED_RATIO = 0.5

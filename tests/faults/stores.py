@@ -1,7 +1,6 @@
 """Damage to saved data: bits of the database, its logs, the seen filter, WARC and state files.
 
-Only faults that need processes start them: two hundred stores are damaged, checked and repaired in the time of a few
-runs.
+Only faults that need processes start them: sixty stores are damaged, checked and repaired in the time of a few runs.
 """
 
 import random

@@ -6,6 +6,7 @@ Uses the recipes and rows of DIR/hostile in addition to our own. `--short` runs 
 """
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from tests.faults.tally import Tally
 from tests.faults.upgrading import upgrade_faults
 from tests.shared_server import EMPTY_STORE, shared_server
 
-STORES, FEW_STORES = 200, 10
+STORES, FEW_STORES = 60, 10
 NEEDS_RUN = frozenset(
     ["sabotage", "kill9", "solr", "disk", "clock", "sqlite", "bloom", "restore", "upgrade", "soak", "slow"]
 ).union(operating.FAULTS)
@@ -100,13 +101,14 @@ def main(data: Path, only: str, is_short: bool) -> None:
 
     Exits with 1 if a fault was not survived.
     """
-    figures, complaints = [], []
+    figures, complaints, began = [], [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         for tally in tallies(data, frozenset(filter(None, only.split(","))), is_short, Path(folder)):
             figures += [Figure(tally.name, "plumbline", metric, value) for metric, value in tally.measures()]
             complaints += tally.complaints
             measured = ", ".join(f"{metric} {value:g}" for metric, value in tally.measures())
-            click.echo("\n".join([f"{tally.name}: {measured}", *tally.complaints]), err=True)
+            took, began = time.monotonic() - began, time.monotonic()
+            click.echo("\n".join([f"{tally.name}, {took:.0f} s: {measured}", *tally.complaints]), err=True)
     publish("faults", figures)
     for line in complaints:
         click.echo(line)

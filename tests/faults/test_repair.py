@@ -1,4 +1,4 @@
-"""A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
+"""A few damaged stores: each is detected and repaired. `make faults` runs sixty."""
 
 import json
 import os
