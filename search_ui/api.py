@@ -234,7 +234,7 @@ def compare_api() -> BaseResponse:
     """Compare base dictionary and domain lexicon for one term."""
     site, raw_query = current_services(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
-    segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
+    segmenters = {"base": base_segmenter(), "domain": site.segmenter}
     return jsonify(
         query=raw_query, sides=[_side_to_json(side) for side in compare_lexicons(site.solr, segmenters, term)]
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from domain.administration import Takedown
 from domain.alert import Alert
@@ -80,6 +80,13 @@ class FollowTools:
     list_problems: Callable[[int], Sequence[Follow]]
 
 
+class AppliedLexicon(NamedTuple):
+    """A lexicon version and the segmenter with its words."""
+
+    lexicon: Lexicon
+    segmenter: Segmenter
+
+
 class SiteBackend(Protocol):
     """What the public pages need besides Solr. They change nothing."""
 
@@ -98,14 +105,8 @@ class SiteBackend(Protocol):
     def run_history(self) -> RunHistory:
         """Return the recent runs, newest first."""
 
-    def lexicon(self) -> Lexicon:
-        """Return the version that the indexed documents were segmented with.
-
-        Queries are segmented with the same version.
-        """
-
-    def domain_segmenter(self) -> Segmenter:
-        """Return the segmenter with `lexicon()`."""
+    def applied_lexicon(self) -> AppliedLexicon:
+        """Return the version that the indexed documents were segmented with, with its segmenter for queries."""
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
         """Return the number of terms that match the query, and the requested page of them."""

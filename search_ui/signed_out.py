@@ -20,7 +20,7 @@ from domain.errors import SolrError
 from domain.review import TermQuery
 from domain.rising_term import RisingTerm
 from domain.term import Definition, Lexicon, Term
-from search_ui.interfaces import OriginalDocument, OriginalError, OriginalStore, SiteBackend
+from search_ui.interfaces import AppliedLexicon, OriginalDocument, OriginalError, OriginalStore, SiteBackend
 from search_ui.query.filters import FINDABLE_PARAM
 from search_ui.query.solr_client import SolrBackend, SolrResponse, buckets
 from search_ui.query.solr_query import (
@@ -136,13 +136,12 @@ class LeftOutTerms:
 
 @dataclass(frozen=True)
 class FoundLexicon:
-    """A `lexicon` with the terms of a `version` that are in `counts`, and the segmenter for it."""
+    """The lexicon with the terms of a `version` that are in `counts`, and those that are left out."""
 
     version: Lexicon
     counts: Mapping[str, int]
-    lexicon: Lexicon
+    applied: AppliedLexicon
     left_out: Collection[str]
-    segmenter: Segmenter
 
 
 class SignedOutBackend:
@@ -195,7 +194,8 @@ class SignedOutBackend:
         )
 
     def _load_lexicon(self) -> FoundLexicon:
-        version, counts, current = self._backend.lexicon(), self._load_terms().counts, self._found_lexicon
+        version, segmenter = self._backend.applied_lexicon()
+        counts, current = self._load_terms().counts, self._found_lexicon
         if current and current.version is version and current.counts is counts:
             return current
         if current is None or current.version is not version or current.counts.keys() != counts.keys():
@@ -209,19 +209,15 @@ class SignedOutBackend:
                 for entry in version.entries
                 if entry.text not in left_out
             )
-            segmenter = self._backend.domain_segmenter()
             segmenter = LeftOutTerms(segmenter, left_out) if left_out else segmenter
-            current = FoundLexicon(version, counts, replace(version, entries=entries), left_out, segmenter)
+            applied = AppliedLexicon(replace(version, entries=entries), segmenter)
+            current = FoundLexicon(version, counts, applied, left_out)
         self._found_lexicon = current = replace(current, counts=counts)
         return current
 
-    def lexicon(self) -> Lexicon:
-        """Return the version of the documents, with the terms that the articles have."""
-        return self._load_lexicon().lexicon
-
-    def domain_segmenter(self) -> Segmenter:
-        """Return the segmenter with `lexicon()`."""
-        return self._load_lexicon().segmenter
+    def applied_lexicon(self) -> AppliedLexicon:
+        """Return the version of the documents and its segmenter, with the terms that the articles have."""
+        return self._load_lexicon().applied
 
     def find_concept(self, text: str) -> Concept | None:
         """Return the concept of a term, with the terms that the articles have."""

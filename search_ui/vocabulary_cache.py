@@ -58,17 +58,16 @@ class VocabularyCache:
         self._loading_lock = threading.Lock()
         self._thesaurus_for: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
 
-    def get_vocabulary(self, solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabulary:
+    def get_vocabulary(self, solr: SolrBackend, lexicon_backend: SiteBackend, lexicon: Lexicon) -> Vocabulary:
         """Return the cached vocabulary.
 
-        Starts a background reload if the lexicon version changed or the vocabulary is older than `REFRESH_SECONDS`, and
-        `RETRY_SECONDS` after a failure.
+        Starts a background reload for another version of the lexicon, after `REFRESH_SECONDS`, and `RETRY_SECONDS`
+        after a failure.
         """
-        version = lexicon_backend.lexicon().version
-        is_stale = version != self._lexicon_version or self._clock() > self._expires_at
+        is_stale = lexicon.version != self._lexicon_version or self._clock() > self._expires_at
         if is_stale and self._loading_lock.acquire(blocking=False):
             try:
-                self._run_in_background(lambda: self._reload(solr, lexicon_backend, version))
+                self._run_in_background(lambda: self._reload(solr, lexicon_backend, lexicon))
             except BaseException:
                 self._loading_lock.release()
                 raise
@@ -82,19 +81,19 @@ class VocabularyCache:
             self._thesaurus_for = (lexicon, thesaurus)
         return thesaurus
 
-    def _reload(self, solr: SolrBackend, lexicon_backend: SiteBackend, version: int) -> None:
+    def _reload(self, solr: SolrBackend, lexicon_backend: SiteBackend, lexicon: Lexicon) -> None:
         seconds = RETRY_SECONDS
         try:
-            self._current = load_vocabulary(solr, lexicon_backend)
+            self._current = load_vocabulary(solr, lexicon_backend, lexicon)
             seconds = REFRESH_SECONDS
         except PlumblineError as error:
             _log.warning("vocabulary for suggestions was not reloaded: %s", error)
         finally:
-            self._lexicon_version, self._expires_at = version, self._clock() + seconds
+            self._lexicon_version, self._expires_at = lexicon.version, self._clock() + seconds
             self._loading_lock.release()
 
 
-def load_vocabulary(solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabulary:
+def load_vocabulary(solr: SolrBackend, lexicon_backend: SiteBackend, lexicon: Lexicon) -> Vocabulary:
     """Load the vocabulary.
 
     It consists of queries of the search log, published terms with synonyms, and the words of the documents. Raises what
@@ -104,7 +103,7 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabula
     accepted_terms = lexicon_backend.find_page(TermQuery(TermStatus.ACCEPTED, order=Order.SCORE, limit=MAX_TERMS))[1]
     documents = {term.text: term.document_count for term in accepted_terms}
     spellings = {term.text: find_usual_spelling(term) for term in accepted_terms}
-    for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:
+    for entry in lexicon.entries[:MAX_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
     return build_vocabulary(solr, lexicon_backend.popular_queries(MAX_QUERIES), terms, spellings)

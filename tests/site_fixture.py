@@ -49,7 +49,15 @@ from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import Settings
 from pipeline.settings_source import SettingsSource
 from search_ui.app import create_app
-from search_ui.interfaces import EmbeddingBacklog, OriginalDocument, OriginalError, Overview, SiteDetail, SiteReport
+from search_ui.interfaces import (
+    AppliedLexicon,
+    EmbeddingBacklog,
+    OriginalDocument,
+    OriginalError,
+    Overview,
+    SiteDetail,
+    SiteReport,
+)
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
@@ -384,17 +392,14 @@ class MemorySite(StoreSiteBackend):
         known = [now.pop(text) for text in self._order if text in now]
         return [*known, *now.values()]
 
-    def lexicon(self) -> Lexicon:
-        if self._published.version != self.store.lexicons.latest_version():
-            self._published = self.store.lexicons.load_latest()
-        return self._published
+    def applied_lexicon(self) -> AppliedLexicon:
+        return AppliedLexicon(self.published, _segmenter(tuple(entry.text for entry in self.published.entries)))
 
     @property
     def published(self) -> Lexicon:
-        return self.lexicon()
-
-    def domain_segmenter(self) -> Segmenter:
-        return _segmenter(tuple(entry.text for entry in self.lexicon().entries))
+        if self._published.version != self.store.lexicons.latest_version():
+            self._published = self.store.lexicons.load_latest()
+        return self._published
 
     def base_segmenter(self) -> Segmenter:
         return BASE
@@ -415,7 +420,7 @@ class MemorySite(StoreSiteBackend):
         return self.runs
 
     def overview(self) -> Overview:
-        version = self.lexicon().version
+        version = self.published.version
         freshness = Freshness(3, 2, 1, 0.0, 60.0, 120.0)
         return Overview(freshness, version, version, self.runs, self.alerts, self.embedding)
 

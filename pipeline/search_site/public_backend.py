@@ -1,14 +1,12 @@
 """What the public pages of the search site get from the store: implements `SiteBackend` of `search_ui`."""
 
 from domain.run import RunHistory
-from domain.term import Lexicon
 from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.administration import MAX_RUNS_SHOWN
-from search_ui.interfaces import FollowTools, OriginalStore
-from text.segment import Segmenter
+from search_ui.interfaces import AppliedLexicon, FollowTools, OriginalStore
 
 
 class StoreSiteBackend:
@@ -32,11 +30,9 @@ class StoreSiteBackend:
     def run_history(self) -> RunHistory:
         return load_run_history(self._engine, MAX_RUNS_SHOWN)
 
-    def lexicon(self) -> Lexicon:
-        return self._engine.analysis().lexicon
-
-    def domain_segmenter(self) -> Segmenter:
-        return self._engine.analysis().domain_segmenter
+    def applied_lexicon(self) -> AppliedLexicon:
+        analysis = self._engine.analysis()
+        return AppliedLexicon(analysis.lexicon, analysis.domain_segmenter)
 
     def count_pending_documents(self) -> int:
         return self._engine.store.change_log.pending_document_count()

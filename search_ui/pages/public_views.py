@@ -286,7 +286,7 @@ def compare_page() -> BaseResponse:
         return api.compare_api()
     site, raw_query = current_services(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
-    segmenters = {"base": base_segmenter(), "domain": site.backend.domain_segmenter()}
+    segmenters = {"base": base_segmenter(), "domain": site.segmenter}
     sides = compare_lexicons(site.solr, segmenters, term) if term else ()  # an empty page, not a table of nothing
     return render_page("compare.html", query_box=raw_query, term=term, typed=bool(raw_query), sides=sides)
 

@@ -102,7 +102,7 @@ def review_list() -> BaseResponse:
         orders=list(Order),
         languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
         least_documents=MIN_DOCUMENT_CHOICES,
-        published=site.backend.lexicon(),
+        published=site.backend.applied_lexicon().lexicon,
         lag=site.backend.count_pending_documents(),
         state=state,
         most_at_once=MAX_LIST_LENGTH,

@@ -92,7 +92,7 @@ def explain_terms(site: SiteServices, paragraphs: Sequence[Segments]) -> InlineD
     """Return the definitions for a text."""
     counts = site.caches.defined_terms.get_document_counts(site.backend)
     texts = [plain_text(paragraph) for paragraph in paragraphs]
-    occurrences = find_defined_terms(texts, site.glossary, counts, site.backend.domain_segmenter())
+    occurrences = find_defined_terms(texts, site.glossary, counts, site.segmenter)
     terms = [occurrence.term.text for _, occurrence in occurrences]
     definitions = site.backend.public_definitions(terms)
     return build_inline_definitions(paragraphs, occurrences, definitions)

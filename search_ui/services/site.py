@@ -7,7 +7,7 @@ from typing import Self
 
 from domain.term import Lexicon
 from search_ui.glossary import DefinedTermsCache, Glossary, GlossaryCache
-from search_ui.interfaces import SiteBackend
+from search_ui.interfaces import AppliedLexicon, SiteBackend
 from search_ui.query.curation import Curation, CurationCache, CurationRules
 from search_ui.query.display_text import clean_text
 from search_ui.query.search import IndexState, SearchService
@@ -17,6 +17,7 @@ from search_ui.query.solr_client import SolrBackend
 from search_ui.settings import SearchSettings
 from search_ui.spelling.vocabulary import Vocabulary
 from search_ui.vocabulary_cache import VocabularyCache
+from text.segment import Segmenter
 
 
 @dataclass
@@ -50,12 +51,22 @@ class SiteServices:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The latest vocabulary, the same throughout the request."""
-        return self.caches.vocabulary.get_vocabulary(self.solr, self.backend)
+        return self.caches.vocabulary.get_vocabulary(self.solr, self.backend, self.lexicon)
 
     @cached_property
+    def applied_lexicon(self) -> AppliedLexicon:
+        """The version of the indexed documents and its segmenter, the same throughout the request."""
+        return self.backend.applied_lexicon()
+
+    @property
     def lexicon(self) -> Lexicon:
-        """The version of the indexed documents, the same throughout the request."""
-        return self.backend.lexicon()
+        """The version of the indexed documents."""
+        return self.applied_lexicon.lexicon
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """The segmenter of the indexed documents."""
+        return self.applied_lexicon.segmenter
 
     @cached_property
     def glossary(self) -> Glossary:
@@ -77,7 +88,7 @@ class SiteServices:
         """The search service with the current settings."""
         return SearchService(
             self.solr,
-            self.backend.domain_segmenter(),
+            self.segmenter,
             self.settings,
             CursorCodec(self.secret, self.settings),
             self.caches.vocabulary.get_thesaurus(self.lexicon),

@@ -343,7 +343,7 @@ def find_related_searches(site: SiteServices, text: str) -> list[GlossaryTerm]:
     """
     glossary = site.glossary
     whole_query = glossary.find(text)
-    occurrences = () if whole_query else glossary.iter_occurrences(text, site.backend.domain_segmenter())
+    occurrences = () if whole_query else glossary.iter_occurrences(text, site.segmenter)
     terms = [whole_query] if whole_query else [occurrence.term for occurrence in islice(occurrences, MAX_QUERY_TERMS)]
     searches: dict[str, GlossaryTerm] = {}
     for published in (PublishedTerm(site, term) for term in terms):

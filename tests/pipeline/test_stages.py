@@ -173,8 +173,9 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
         version = actions.review.publish("anna")
         assert version.version == before + 1
         assert eventually(lambda: not is_index_stale(chain.engine))
-    assert actions.lexicon().version == version.version
-    assert TERM in actions.domain_segmenter().cut(f"在{TERM}上")
+    lexicon, segmenter = actions.applied_lexicon()
+    assert lexicon.version == version.version
+    assert TERM in segmenter.cut(f"在{TERM}上")
     chain.engine.index.commit()
     again = {"q": f"{solr_fields.LEXICON_VERSION}:{version.version}", "fl": solr_fields.URL, "rows": 1000}
     redone = {doc[solr_fields.URL] for doc in chain.engine.index.search(again)["response"]["docs"]}

@@ -14,6 +14,7 @@ from domain.article import Article, StoredArticle, document_id
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
+from search_ui.interfaces import AppliedLexicon
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.vocabulary_cache import VocabularyCache
 from tests.builders import page_at
@@ -82,6 +83,17 @@ def page(client: FlaskClient, query: str, **more: str) -> BeautifulSoup:
 
 def titles(client: FlaskClient, query: str, **more: str) -> list[str]:
     return [str(link.get_text()) for link in page(client, query, **more).select("#hits .hit:not(.weak) h2 a")]
+
+
+def test_a_page_reads_the_lexicon_once(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, versions = MemorySite.applied_lexicon, list[int]()
+
+    def counted(site: MemorySite) -> AppliedLexicon:
+        versions.append(site.published.version)
+        return read(site)
+
+    monkeypatch.setattr(MemorySite, "applied_lexicon", counted)
+    assert titles(client, "页岩气") != [] and versions == [2]
 
 
 @pytest.mark.parametrize(

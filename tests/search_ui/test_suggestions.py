@@ -11,6 +11,7 @@ from domain.errors import SolrUnavailableError
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_titles, title_prefix_params
 from search_ui.query.solr_query import Params
+from search_ui.spelling.vocabulary import Vocabulary
 from search_ui.vocabulary_cache import (
     REFRESH_SECONDS,
     RETRY_SECONDS,
@@ -125,38 +126,42 @@ def test_words_of_titles_are_chinese_and_longer_than_a_character() -> None:
     assert parse_frequent_words({}) == {}
 
 
+def vocabulary_of(live: VocabularyCache, search: TitleSearch, site: MemorySite) -> Vocabulary:
+    return live.get_vocabulary(search, site, site.published)
+
+
 def test_a_vocabulary_is_made_in_the_background_once_for_each_version_and_now_and_then() -> None:
     works, now = Works(), [0.0]
     live, search = VocabularyCache(works, lambda: now[0]), TitleSearch(words={"开发": 5})
     for _ in range(3):
-        assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) == []
+        assert vocabulary_of(live, search, actions("页岩气")).complete("页", 3) == []
     assert len(works.waiting) == 1
     works.do_all()
-    made = live.get_vocabulary(search, actions("页岩气"))
+    made = vocabulary_of(live, search, actions("页岩气"))
     assert [word.text for word in made.complete("页", 3)] == ["页岩气"] and made.frequency("开发") == 5
     assert works.waiting == []
-    assert live.get_vocabulary(search, actions("页岩油", version=2)) is made
+    assert vocabulary_of(live, search, actions("页岩油", version=2)) is made
     works.do_all()
-    assert [word.text for word in live.get_vocabulary(search, actions("页岩油", version=2)).complete("页", 3)] == [
+    assert [word.text for word in vocabulary_of(live, search, actions("页岩油", version=2)).complete("页", 3)] == [
         "页岩油"
     ]
     now[0] += REFRESH_SECONDS + 1
-    live.get_vocabulary(search, actions("页岩油", version=2))
+    vocabulary_of(live, search, actions("页岩油", version=2))
     assert len(works.waiting) == 1
 
 
 def test_a_vocabulary_that_could_not_be_made_is_tried_again_and_the_old_one_stays() -> None:
     works, now = Works(), [0.0]
     live, search = VocabularyCache(works, lambda: now[0]), TitleSearch(is_down=True)
-    live.get_vocabulary(search, actions("页岩气"))
+    vocabulary_of(live, search, actions("页岩气"))
     works.do_all()
     for _ in range(50):  # readers at the same time, while Solr is ill
-        live.get_vocabulary(search, actions("页岩气"))
+        vocabulary_of(live, search, actions("页岩气"))
     assert works.waiting == []
     now[0], search.is_down = RETRY_SECONDS + 1, False
-    assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) == []
+    assert vocabulary_of(live, search, actions("页岩气")).complete("页", 3) == []
     works.do_all()
-    assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) != []
+    assert vocabulary_of(live, search, actions("页岩气")).complete("页", 3) != []
 
 
 def test_synonyms_are_those_of_just_this_lexicon() -> None:
