@@ -25,7 +25,7 @@ _LATIN_IN_BRACKETS = re.compile(r"[(（]\s?(?:英文|英语|又称|简称)?[:：
 _HAN_RUN = re.compile(rf"[A-Za-z0-9]?([{_HAN}]{{2,40}})\s?\Z")
 _HAN_IN_BRACKETS = re.compile(rf"[(（]([{_HAN}]{{2,20}})[)）]")
 _LATIN_WORD = r"[A-Za-z][A-Za-z0-9\u00c0-\u024f'’&./+-]{0,30}"
-_LATIN_RUN = re.compile(rf"(?<![A-Za-z0-9_/:.@-])((?:{_LATIN_WORD} ){{0,5}}{_LATIN_WORD})\s?\Z")
+_LATIN_RUN = re.compile(rf"(?<![A-Za-z0-9_/:.@-])((?:{_LATIN_WORD} ){{0,{MAX_LATIN_WORDS - 1}}}{_LATIN_WORD})\s?\Z")
 MAX_RUN_CHARS = 200  # more than the longest run of either kind
 _GLOSS_SEPARATOR = re.compile(r"(?:(?<!\s)\s++)?+[,，;；、]\s*+(?:简称|缩写为?|或|aka )?\s*+")
 

@@ -30,11 +30,6 @@ def find_secret(folder: Path, host: str) -> str:
     return os.environ.get(secret_variable(host)) or read_secrets(folder).get(host, "")
 
 
-def has_secret(folder: Path, host: str) -> bool:
-    """True if there is a secret for the host; see `find_secret`."""
-    return bool(find_secret(folder, host))
-
-
 def save_secret(folder: Path, host: str, secret: str) -> None:
     """Set or replace the secret of a host in the file; "" removes it.
 

@@ -91,15 +91,12 @@ class OpeningLine:
     """A line at the beginning of a document, as input of the title rules.
 
     `font_size` is in points, 0 if unknown. `role` is given by the style: `title`, `subtitle`, `heading` or "".
-    `distance_from_top` is the distance from the top of the page, 0 to 1 (-1: unknown). Lines of one paragraph have
-    the same
-    `paragraph_number`.
+    Lines of one paragraph have the same `paragraph_number`.
     """
 
     text: str
     font_size: float = 0.0
     role: str = ""
-    distance_from_top: float = -1.0
     is_bold: bool = False
     is_centred: bool = False
     paragraph_number: int = 0
@@ -194,7 +191,7 @@ class DocumentBuilder:
         """Add an opening line, up to MAX_OPENING_LINES. Without `paragraph_number` it is a paragraph of its own."""
         number = len(self.opening) if paragraph_number is None else paragraph_number
         if self.needs_opening:
-            self.opening.append(OpeningLine(text[:500], font_size, role, -1.0, is_bold, is_centred, number))
+            self.opening.append(OpeningLine(text[:500], font_size, role, is_bold, is_centred, number))
 
     def open_with_blocks(self, first_level_role: str = "title") -> None:
         """Add the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""

@@ -350,6 +350,4 @@ def opening_line(line: PrintedLine, paragraph_number: int, page: PrintedPage) ->
     """Return a printed line as an opening line."""
     middle = (line.left + line.right) / 2
     is_centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
-    top = 1 - line.top / line.page_height if line.page_height else -1.0
-    text = join_lines([line.text])
-    return OpeningLine(text, line.font_size, "", min(max(top, 0.0), 1.0), line.is_bold, is_centred, paragraph_number)
+    return OpeningLine(join_lines([line.text]), line.font_size, "", line.is_bold, is_centred, paragraph_number)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from crawler.http.login_secrets import SECRETS_FILE, find_secret, has_secret, save_secret
+from crawler.http.login_secrets import SECRETS_FILE, find_secret, save_secret
 from domain.errors import SettingsError
 
 NASTY = "a\"b\\c'#=é密𝄞 ]"
 
 
 def test_a_saved_secret_is_found_replaced_and_removed(tmp_path: Path) -> None:
-    assert not has_secret(tmp_path, "a.example.com")
+    assert find_secret(tmp_path, "a.example.com") == ""
     save_secret(tmp_path, "a.example.com", NASTY)
     save_secret(tmp_path, "*.b.example:8080", "second")
     file = tmp_path / SECRETS_FILE
@@ -21,7 +21,7 @@ def test_a_saved_secret_is_found_replaced_and_removed(tmp_path: Path) -> None:
     save_secret(tmp_path, "a.example.com", "other")
     assert find_secret(tmp_path, "a.example.com") == "other"
     save_secret(tmp_path, "a.example.com", "")
-    assert not has_secret(tmp_path, "a.example.com")
+    assert find_secret(tmp_path, "a.example.com") == ""
     assert find_secret(tmp_path, "*.b.example:8080") == "second"
 
 

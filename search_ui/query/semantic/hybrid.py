@@ -121,7 +121,6 @@ class FusedCandidates:
     Attributes:
         tail_count: Number of further documents, which only the lexical ranking has.
         neighbours: Ids and cosines of the nearest neighbours, nearest first.
-        lexical_ids: Ids of the first lexical hits, in their order.
         is_truncated: Solr timed out and returned only a part of one of the lists.
     """
 
@@ -129,7 +128,6 @@ class FusedCandidates:
     entries: tuple[Candidate, ...]
     tail_count: int
     neighbours: tuple[tuple[str, float], ...] = ()
-    lexical_ids: tuple[str, ...] = ()
     is_truncated: bool = False
 
     @property
@@ -257,13 +255,14 @@ def fuse(
     # Also those behind the first lexical hits.
     lexical_clusters = {cluster for cluster, doc in neighbours.items() if float(doc.get(lexical_field, 0.0)) > 0}
     lexical_clusters.update(lexical_docs)
-    id_by_cluster = {cluster: str(doc[solr_fields.ID]) for cluster, doc in (neighbours | lexical_docs).items()}
     return FusedCandidates(
         vector,
         tuple(candidate_by_cluster[cluster] for cluster in ranked_clusters),
         cluster_count - sum(cluster in lexical_clusters for cluster in ranked_clusters),
-        tuple((id_by_cluster[cluster], neighbour_cosine(doc)) for cluster, doc in neighbours.items()),
-        tuple(id_by_cluster[cluster] for cluster in lexical_docs),
+        tuple(
+            (str(lexical_docs.get(cluster, doc)[solr_fields.ID]), neighbour_cosine(doc))
+            for cluster, doc in neighbours.items()
+        ),
         is_partial(lexical_response) or is_partial(vector_response),
     )
 
