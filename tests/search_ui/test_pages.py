@@ -38,6 +38,7 @@ from search_ui.i18n import (
 from search_ui.pages.public_views import page_number_window
 from search_ui.query.search_request import PARAM_BY_FILTER
 from search_ui.settings import SearchSettings
+from search_ui.vocabulary_cache import VocabularyCache
 from solr_client import solr_fields
 from tests.site_fixture import ONE_GOOD_RUN, FakeSearch, MemorySite, OneVector, document, sign_in, site_app
 
@@ -250,7 +251,9 @@ def test_the_unexpected_is_a_500_without_details() -> None:
         def select(self, params: object) -> dict[str, object]:
             raise RuntimeError("secret detail")
 
-    response = site_app(Broken()).test_client().get("/search?q=a")
+    app = site_app(Broken())
+    app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda reload: None)
+    response = app.test_client().get("/search?q=a")
     assert response.status_code == 500 and "secret detail" not in response.text
     assert "日志" in response.text
 
