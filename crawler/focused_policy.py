@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
-from domain.errors import StoreDamagedError
+from domain.errors import StoreError
 from domain.focused_decision import FocusedDecision
 from domain.page import Link, Page
 from domain.paper_settings import WuYuetingSettings
@@ -242,12 +242,12 @@ def serialize_page(tokenized_page: TokenizedPage) -> bytes:
 
 
 def deserialize_page(data: bytes) -> TokenizedPage:
-    """Read the bytes of `serialize_page`. Raises StoreDamagedError for other bytes."""
+    """Read the bytes of `serialize_page`. Raises StoreError for other bytes."""
     try:
         payload: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
         blocks = tuple(WordBlock(kind, tuple(words), weight) for kind, weight, words in payload["blocks"])
         page = PageWords(payload["url"], tuple(payload["title"]), tuple(payload["description"]), blocks)
         links = tuple(LinkWords(url, tuple(anchor), tuple(context)) for url, anchor, context in payload["links"])
     except (zlib.error, ValueError, KeyError, TypeError) as error:
-        raise StoreDamagedError(f"the stored words of a page are damaged ({error}): run `plumb check`") from error
+        raise StoreError(f"the stored words of a page are damaged ({error}): run `plumb check`") from error
     return TokenizedPage(page, links)

@@ -38,7 +38,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
-from domain.errors import StoreDamagedError, StoreError, StoreFullError, StoreTooNewError
+from domain.errors import StoreDamagedError, StoreError, StoreFullError, StoreTooNewError, StoreUnavailableError
 from domain.message import Message
 from locks.fences import check_commit
 
@@ -350,14 +350,14 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
     """Write the schema version into a new store, or upgrade an older store. Returns True for a new store.
 
     Raises:
-        StoreDamagedError: The stored version is not a number.
+        StoreError: The stored version is not a number.
         StoreTooNewError: A newer program version created the store.
     """
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
     is_new = database.insert_missing(connection, store_meta, [row]) == 1
     stored_version = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "schema_version"))
     if not str(stored_version).isdecimal():
-        raise StoreDamagedError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
+        raise StoreError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
     if int(str(stored_version)) > SCHEMA_VERSION:
         raise StoreTooNewError(
             f"this store has schema version {stored_version}, this program supports {SCHEMA_VERSION}: "
@@ -374,7 +374,7 @@ def translate_errors() -> Iterator[None]:
     """Convert database and file system errors to a StoreError: one line with the cause and the next step."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         raise to_store_error(error) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
@@ -391,7 +391,6 @@ DISK_FULL_MESSAGE = Message("The disk that holds the store is full: free some sp
 FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
 # SQLite reports a full disk separately. All other write errors of the system share these names.
 SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
-SQLITE_DAMAGE_TEXTS = ("not a database", "malformed", "unsupported file format", "disk I/O error", "no such table")
 
 
 def file_limit_error(text: str) -> StoreFullError:
@@ -412,11 +411,13 @@ def to_store_error(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
     if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
         return file_limit_error(text)
     if "database is locked" in text:
-        return StoreError("The store is locked by another program: close that program, then run again")
-    if any(part in text for part in SQLITE_DAMAGE_TEXTS):
+        return StoreUnavailableError("The store is locked by another program: close that program, then run again")
+    if "not a database" in text or "malformed" in text:
         return StoreDamagedError(
             "The store is damaged ({detail}): stop “plumb serve”, then run “plumb check --repair”", detail=text
         )
-    return StoreError(
+    # psycopg has no SQLSTATE if the server did not answer.
+    is_closed = "unable to open database file" in text or getattr(cause, "sqlstate", "") is None
+    return (StoreUnavailableError if is_closed else StoreError)(
         "The store failed ({detail}): check that it exists and its folder is writable, then run again", detail=text
     )

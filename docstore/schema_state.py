@@ -12,7 +12,7 @@ from docstore.locking.cluster_locks import STAGE_LEASE_KIND
 from docstore.locking.leases import select_holders
 from docstore.schema.article_tables import articles
 from docstore.schema.operation_tables import leases
-from domain.errors import StoreDamagedError
+from domain.errors import StoreError
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def read_schema_state(url: str) -> SchemaState | None:
                 return None
             versions = [meta.get(key, "0") for key in ("schema_version", EXTRACTOR_VERSION_KEY)]
             if not all(version.isdecimal() for version in versions):
-                raise StoreDamagedError(f"the store is damaged (versions {versions}): restore it from a backup")
+                raise StoreError(f"the store is damaged (versions {versions}): restore it from a backup")
             has_articles = inspect(connection).has_table(articles.name)
             count = connection.scalar(select(func.count()).select_from(articles)) if has_articles else 0
             has_leases = inspect(connection).has_table(leases.name)

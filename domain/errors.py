@@ -59,7 +59,11 @@ class StoreError(PlumblineError):
     """The store could not complete an operation. No part of the attempted change was saved."""
 
 
-class StoreFullError(StoreError):
+class StoreUnavailableError(StoreError):
+    """The store cannot be used now, which is no sign of damage: it is locked, or its file or server does not open."""
+
+
+class StoreFullError(StoreUnavailableError):
     """The store cannot grow: the disk is full, or a quota or file size limit is reached."""
 
 
@@ -67,7 +71,7 @@ class StoreDamagedError(StoreError):
     """A database file is damaged."""
 
 
-class StoreTooNewError(StoreError):
+class StoreTooNewError(StoreUnavailableError):
     """A newer version of the program created the store."""
 
 

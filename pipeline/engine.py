@@ -30,6 +30,7 @@ from domain.errors import (
     PlumblineError,
     SolrUnavailableError,
     StoreDamagedError,
+    StoreError,
 )
 from domain.outcome import Reason, Stage
 from locks.file_locks import stage_lock, stage_lock_holder
@@ -381,7 +382,7 @@ def open_follows(settings: Settings) -> FollowTable:
 
 
 def require_store_or_new_folder(file: Path) -> None:
-    """Finish an interrupted repair. Raises StoreDamagedError if a folder that had a database file has none."""
+    """Raise StoreError if the database file is missing in a folder that had a store. Finishes an interrupted repair."""
     with suppress(OSError):
         file.with_name(f"{file.name}-sums").unlink()  # page checksums of earlier programs, which would be stale
     if file.with_name(f"{file.name}.fresh").exists():
@@ -389,7 +390,7 @@ def require_store_or_new_folder(file: Path) -> None:
     if file.exists() and file.stat().st_size:
         return
     if any((file.parent / "warc").glob("*")) or any(file.parent.glob(f"{file.name}.damaged-*")):
-        raise StoreDamagedError(
+        raise StoreError(
             f"{file} is missing, but its folder has WARC files or a damaged store: correct vertical.data_dir, "
             "or run `plumb check --repair`"
         )

@@ -157,7 +157,7 @@ class SignedOutBackend:
         self._backend, self._solr, self._sites = backend, solr, sites
         self._terms = FoundTerms()
         self._found_lexicon: FoundLexicon | None = None
-        # What is reached only by a term of `lexicon` or by an article of `solr`, and what says nothing about articles.
+        # What is reached only by a term of the lexicon or an article of `solr`, and what says nothing about articles.
         self.document_id, self.run_history, self.follows = backend.document_id, backend.run_history, backend.follows
         self.curation_revision, self.curation_rules = backend.curation_revision, backend.curation_rules
         self.last_decision_id, self.definitions_revision = backend.last_decision_id, backend.definitions_revision

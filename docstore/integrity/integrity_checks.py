@@ -14,7 +14,7 @@ from docstore.schema.article_tables import articles, index_changes, indexed_docu
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.article import document_id
 from domain.batches import batched
-from domain.errors import StoreDamagedError
+from domain.errors import StoreUnavailableError
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
 from domain.page import WarcPointer
@@ -32,14 +32,14 @@ def find_sqlite_faults(database: sqlite3.Connection, quick: bool = False) -> lis
         database: The database.
         quick: Skip the check of indexes.
 
-    Raises sqlite3.OperationalError if the file is locked or not readable, which is no damage.
+    Raises sqlite3.Error if the file is locked or does not open, which is no damage.
     """
     pragma = "quick_check" if quick else "integrity_check"
     try:
         lines = [str(row[0]) for row in database.execute(f"PRAGMA {pragma}({MAX_REPORTED_FAULTS})")]
-    except sqlite3.OperationalError:
-        raise
     except sqlite3.DatabaseError as error:
+        if isinstance(to_store_error(error), StoreUnavailableError):
+            raise
         return [str(error)]
     return [line for line in lines if line != "ok"]
 
@@ -56,21 +56,16 @@ class IntegrityChecks:
     def sqlite_faults(self, quick: bool = False) -> list[str]:
         """Return what `find_sqlite_faults` finds, and whether rows lack those that they refer to.
 
-        Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`). Raises StoreError
-        if the database is locked.
+        Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`). Raises
+        StoreUnavailableError.
         """
         with self._database.read() as connection:
             file = connection.connection.driver_connection
             if not isinstance(file, sqlite3.Connection):
                 return []
-            try:
-                faults = find_sqlite_faults(file, quick)
-                orphan_rows = file.execute("PRAGMA foreign_key_check").fetchmany(1)
-            except sqlite3.DatabaseError as error:
-                if not isinstance(failure := to_store_error(error), StoreDamagedError):
-                    raise failure from error
-                return [str(error)]
-        return faults + ["rows with a missing foreign key"] * bool(orphan_rows)
+            if faults := find_sqlite_faults(file, quick):
+                return faults
+            return ["rows with a missing foreign key"] * bool(file.execute("PRAGMA foreign_key_check").fetchmany(1))
 
     def ensure_row_checksums(self) -> bool:
         """Compute the checksums of all rows if the stored ones cover other columns or do not exist.

@@ -129,7 +129,7 @@ def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
     if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path):
         yield Fault("state", "the seen filter seen.bloom is damaged", (seen_filter_path.name,))
     if (folder / FOLLOWS_FILE).exists():
-        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(folder / FOLLOWS_FILE)) as database:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(folder / FOLLOWS_FILE)) as database:
             if faults := find_sqlite_faults(database, quick=True):
                 yield Fault("state", f"{FOLLOWS_FILE} is damaged ({faults[0]})", (FOLLOWS_FILE,))
     for file in [*sorted(folder.glob("*.json")), *sorted((folder / TOPIC_DIR).glob("*.json"))]:

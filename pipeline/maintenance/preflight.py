@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from domain.errors import StoreDamagedError, StoreError
+from domain.errors import StoreError, StoreUnavailableError
 from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import WARC_DIR
 from pipeline.maintenance.integrity_check import (
@@ -30,7 +30,7 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
         quick: Compare file sizes instead of reading all records.
         with_index: Compare the index with the store; starts or contacts Solr.
 
-    Raises StoreError if the store cannot be read although it is intact: it is locked or too new, or its disk is full.
+    Raises StoreUnavailableError if the store is locked, does not open, is too new, or its disk is full.
     """
     faults: list[Fault] = []
     try:
@@ -38,7 +38,9 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
             faults += check_open_store(engine, quick)
             if with_index and not any(fault.component in BLOCKING_COMPONENTS for fault in faults):
                 faults += iter_index_faults(engine.store, engine.index)
-    except StoreDamagedError as error:
+    except StoreUnavailableError:
+        raise  # no damage: a repair would rebuild an intact database
+    except StoreError as error:
         faults.append(Fault("database", str(error)))
     return faults
 

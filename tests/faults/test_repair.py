@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock
 
+import psycopg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
+from docstore.database import to_store_error
 from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.integrity_checks import find_sqlite_faults
-from domain.errors import StoreError, StoreTooNewError
+from domain.errors import StoreError, StoreTooNewError, StoreUnavailableError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason, Stage
 from domain.term import Lexicon, LexiconEntry, TermStatus
@@ -131,20 +133,26 @@ def test_a_locked_store_is_not_damaged(tmp_path: Path, monkeypatch: pytest.Monke
     [
         (sqlite3.OperationalError("database is locked"), False),
         (sqlite3.OperationalError("unable to open database file"), False),
+        (psycopg.OperationalError("the database server does not respond"), False),
+        (psycopg.errors.DataCorrupted("invalid page in block 1"), True),
         (sqlite3.DatabaseError("database disk image is malformed"), True),
         (sqlite3.OperationalError("unsupported file format"), True),
+        (sqlite3.OperationalError("Could not decode to UTF-8 column 'title'"), True),
     ],
 )
-def test_only_damage_of_the_open_store_is_a_fault(
-    error: sqlite3.Error, is_damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("docstore.integrity.integrity_checks.find_sqlite_faults", Mock(side_effect=error))
-    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
-        if is_damaged:
-            assert engine.store.integrity.sqlite_faults() == [str(error)]
-        else:
-            with pytest.raises(StoreError):
-                engine.store.integrity.sqlite_faults()
+def test_a_store_that_is_locked_or_does_not_open_is_not_damaged(error: Exception, is_damaged: bool) -> None:
+    def open_engine() -> Engine:
+        raise to_store_error(DBAPIError("SELECT 1", {}, error))
+
+    settings = build_settings({}, Path("/nowhere"))
+    with nullcontext() if is_damaged else pytest.raises(StoreUnavailableError):
+        assert [fault.component for fault in check_all(settings, open_engine)] == ["database"]
+
+
+def test_a_text_that_is_not_utf_8_is_repaired(damaged: Damaged) -> None:
+    file = change_rows(damaged, "UPDATE articles SET title = CAST(x'E5FF' AS TEXT) WHERE url_id = 3")
+    damaged.repair(damaged.check(), with_backup=False)
+    assert damaged.check() == [] and content(file)[0] == damaged.truth[0]
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
