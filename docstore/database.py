@@ -374,7 +374,7 @@ def translate_errors() -> Iterator[None]:
     """Convert database and file system errors to a StoreError: one line with the cause and the next step."""
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except SQLAlchemyError as error:
         raise to_store_error(error) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:

@@ -63,9 +63,13 @@ class IntegrityChecks:
             file = connection.connection.driver_connection
             if not isinstance(file, sqlite3.Connection):
                 return []
-            if faults := find_sqlite_faults(file, quick):
-                return faults
-            return ["rows with a missing foreign key"] * bool(file.execute("PRAGMA foreign_key_check").fetchmany(1))
+            try:
+                if faults := find_sqlite_faults(file, quick):
+                    return faults
+                orphan_rows = file.execute("PRAGMA foreign_key_check").fetchmany(1)
+            except sqlite3.Error as error:
+                raise to_store_error(error) from error
+        return ["rows with a missing foreign key"] * bool(orphan_rows)
 
     def ensure_row_checksums(self) -> bool:
         """Compute the checksums of all rows if the stored ones cover other columns or do not exist.
