@@ -155,11 +155,15 @@ class _Durations:
             self.tests[report.nodeid] += report.duration
 
     def save(self, path: Path) -> None:
-        """Update what took a quarter of a second or more, longest first. What this run left out stays."""
+        """Update what took a quarter of a second or more, longest first. What this run left out stays.
+
+        A file keeps its longest duration, because this run may have left out its exhaustive tests.
+        """
         known = json.loads(path.read_text("utf-8"))
+        files = known["files"] | {name: max(s, known["files"].get(name, 0.0)) for name, s in self.files.items()}
         long = {
             name: {key: round(s, 2) for key, s in sorted(seconds.items(), key=lambda row: -row[1]) if s >= SLOW_SECONDS}
-            for name, seconds in (("files", known["files"] | self.files), ("tests", known["tests"] | self.tests))
+            for name, seconds in (("files", files), ("tests", known["tests"] | self.tests))
         }
         path.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", "utf-8")
 

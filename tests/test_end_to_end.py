@@ -71,13 +71,13 @@ def settings_for(web: GoldWeb, folder: Path) -> Settings:
     scope="module",
     params=[
         pytest.param((16, "off"), id="sixteenth by keywords"),
-        pytest.param((2, "default"), id="half", marks=pytest.mark.exhaustive),
+        pytest.param((8, "default"), id="eighth", marks=pytest.mark.exhaustive),
     ],
 )
 def story(
     request: pytest.FixtureRequest, solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Story]:
-    """Yield two runs on every 16th page of each set, or every second."""
+    """Yield two runs on every 16th page of each set, or every eighth."""
     step, model = request.param
     web = GoldWeb(load_pages(SHARED / "data" / "extraction")[::step])
     settings = settings_for(web, tmp_path_factory.mktemp("end_to_end"))
