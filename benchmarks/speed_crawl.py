@@ -71,8 +71,12 @@ def command_of(system: str, folder: Path, source: Path, ceiling: Path) -> list[s
 
 
 def one_run(command: list[str]) -> dict[str, Any]:
-    """Run a crawler once; returns its figures. Raises PlumblineError if it has none."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    """Run a crawler once; returns its figures. Raises PlumblineError if it has none.
+
+    `timeout` forks: the peak memory of a direct child starts at that of this process.
+    """
+    limited = ["timeout", f"--kill-after={LONGEST}", str(LONGEST), *command]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
     try:
         run = dict(json.loads(done.stdout.splitlines()[-1]))
     except (IndexError, ValueError) as error:
