@@ -39,7 +39,6 @@ from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
 from domain.errors import StoreDamagedError, StoreError, StoreFullError, StoreTooNewError, StoreUnavailableError
-from domain.message import Message
 from locks.fences import check_commit
 
 BUSY_TIMEOUT_MS = 60_000
@@ -374,50 +373,43 @@ def translate_errors() -> Iterator[None]:
     """Convert database and file system errors to a StoreError: one line with the cause and the next step."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         raise to_store_error(error) from error
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise StoreFullError(DISK_FULL_MESSAGE) from error
-        if error.errno in FILE_LIMIT_ERRNOS:
-            raise file_limit_error(str(error.strerror)) from error
-        raise StoreError(
-            "The store failed ({detail}): check that it exists and its folder is writable, then run again",
-            detail=str(error),
-        ) from error
 
 
-DISK_FULL_MESSAGE = Message("The disk that holds the store is full: free some space, then run again; nothing was lost")
-FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
-# SQLite reports a full disk separately. All other write errors of the system share these names.
-SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+# SQLite reports a full disk separately. All other write errors of the system share these codes.
+SQLITE_WRITE_ERRORS = (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+CLOSED_SQLITE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
+CLOSED_SQLSTATE_CLASSES = ("08", "53", "55", "57")  # no connection, too many of them, in use, shutting down
 
 
-def file_limit_error(text: str) -> StoreFullError:
-    """Return the error for a quota or file size limit; `text` is the message of the system."""
-    return StoreFullError(
-        "The files of the store may not grow ({detail}): check the free space, the disk quota, the file size "
-        "limit (ulimit -f) and the health of the disk, then run again; nothing was lost",
-        detail=text,
-    )
+def to_store_error(error: SQLAlchemyError | sqlite3.Error | OSError) -> StoreError:
+    """Convert an error of SQLAlchemy, SQLite or a file by its code. Its text can quote what is stored.
 
-
-def to_store_error(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
-    """Convert an error of SQLAlchemy or SQLite to a StoreError."""
+    The message is one line with the cause and the next step.
+    """
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split()).rstrip(".")
-    if "disk is full" in text or "No space left" in text:
-        return StoreFullError(DISK_FULL_MESSAGE)
-    if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
-        return file_limit_error(text)
-    if "database is locked" in text:
+    sqlite_code, file_code = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "errno", 0)
+    primary_code, sqlstate = sqlite_code & 0xFF, getattr(cause, "sqlstate", "")
+    if primary_code == sqlite3.SQLITE_FULL or file_code == errno.ENOSPC or sqlstate == "53100":
+        return StoreFullError(
+            "The disk that holds the store is full: free some space, then run again; nothing was lost"
+        )
+    if sqlite_code in SQLITE_WRITE_ERRORS or file_code in (errno.EDQUOT, errno.EFBIG):
+        return StoreFullError(
+            "The files of the store may not grow ({detail}): check the free space, the disk quota, the file size "
+            "limit (ulimit -f) and the health of the disk, then run again; nothing was lost",
+            detail=getattr(cause, "strerror", text),
+        )
+    if primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailableError("The store is locked by another program: close that program, then run again")
-    if "not a database" in text or "malformed" in text:
+    if primary_code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreDamagedError(
             "The store is damaged ({detail}): stop “plumb serve”, then run “plumb check --repair”", detail=text
         )
     # psycopg has no SQLSTATE if the server did not answer.
-    is_closed = "unable to open database file" in text or getattr(cause, "sqlstate", "") is None
+    is_closed = primary_code in CLOSED_SQLITE_CODES or sqlstate is None or sqlstate[:2] in CLOSED_SQLSTATE_CLASSES
     return (StoreUnavailableError if is_closed else StoreError)(
         "The store failed ({detail}): check that it exists and its folder is writable, then run again", detail=text
     )

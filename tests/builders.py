@@ -1,6 +1,7 @@
 """What tests of several packages make: pages, articles and terms of a store, an index, parsed pages of the site."""
 
 import hashlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -93,6 +94,13 @@ def fetched(entry: FrontierEntry, body: bytes = b"<p>one</p>", **changes: object
 def one_entry(store: Store, url: str = "http://a.test/1") -> FrontierEntry:
     store.frontier.add_urls([new_url(url)])
     return store.frontier.find_entries([url])[url]
+
+
+def sqlite_error(code: int, text: str) -> sqlite3.DatabaseError:
+    """Return the error that SQLite raises with this result code."""
+    error = sqlite3.DatabaseError(text)
+    error.sqlite_errorcode = code
+    return error
 
 
 def keep_page(store: Store, url: str = "http://a.test/1", body: bytes = b"<p>one</p>") -> FrontierEntry:

@@ -30,12 +30,12 @@ from typing import Any
 
 from crawler.http.login_secrets import SECRETS_FILE
 from crawler.state_files import read_state, write_state
-from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
+from docstore.database import Database, sqlite_url, to_store_error
 from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.integrity_checks import IntegrityChecks, find_sqlite_faults
 from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, StoreFullError
 from domain.progress import ProgressTask, no_progress, track
 from locks.private_files import write_private_file
 from maven_jars.jar_cache import file_sha256
@@ -203,7 +203,7 @@ def copy_sqlite(source: Path, target: Path, name: str, advice: str, is_complete:
                 copy_decisions(source, target)
             faults = find_sqlite_faults(target_db)
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
+        if isinstance(to_store_error(error), StoreFullError):
             raise OSError(errno.ENOSPC, str(error)) from error
         raise BackupError(f"{name} cannot be copied ({error}): {advice}") from error
     if faults:

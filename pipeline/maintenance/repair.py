@@ -16,12 +16,13 @@ from sqlalchemy import Table
 
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.urls.canonical import host_of
+from docstore.database import to_store_error
 from docstore.follows import FOLLOWS_FILE
 from docstore.integrity.rebuild import RebuildReport, rebuild_store
 from docstore.schema import article_tables, metadata, relation_tables
 from docstore.warc_reader import read_warc
 from domain.batches import batched
-from domain.errors import StoreError
+from domain.errors import StoreError, StoreUnavailableError
 from domain.frontier import NewUrl, UrlKind
 from pipeline import stages
 from pipeline.engine import Engine, OpenEngine, ensure_private_file, lock_stage, replace_damaged_store
@@ -162,10 +163,8 @@ def require_exclusive_access(file: Path) -> None:
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
     except sqlite3.DatabaseError as error:
-        if "locked" in str(error):
-            raise StoreError(
-                "the store is in use: stop `plumb serve` and `plumb schedule`, then run the repair again"
-            ) from error
+        if isinstance(store_error := to_store_error(error), StoreUnavailableError):
+            raise store_error from error
 
 
 # -- files

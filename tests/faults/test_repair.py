@@ -33,7 +33,7 @@ from pipeline.maintenance.preflight import check_all, check_before_run, raise_if
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
-from tests.builders import add, decide, keep_page
+from tests.builders import add, decide, keep_page, sqlite_error
 from tests.crash_harness import Vertical
 from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
 from tests.local_workers import local_workers
@@ -93,13 +93,21 @@ def test_damaged_bytes_that_resemble_an_arc_record_are_no_readable_record(tmp_pa
     assert not has_readable_first_record(file)
 
 
-def test_a_database_that_is_locked_or_cannot_be_opened_is_not_damaged(tmp_path: Path) -> None:
-    settings, file = build_settings({}, tmp_path), tmp_path / FOLLOWS_FILE
+def test_a_foreign_format_is_damage_and_a_lock_or_a_file_that_does_not_open_is_none(tmp_path: Path) -> None:
+    settings = build_settings({}, tmp_path)
+    file = settings.data_dir / FOLLOWS_FILE
+    file.parent.mkdir()
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         database.execute("CREATE TABLE follows (id)")
         database.execute("BEGIN EXCLUSIVE")
         with closing(sqlite3.connect(file, timeout=0)) as other, pytest.raises(sqlite3.OperationalError):
             find_sqlite_faults(other)
+    with file.open("r+b") as stream:
+        stream.seek(44)
+        stream.write((9).to_bytes(4))
+    assert [fault.description for fault in iter_state_file_faults(settings)] == [
+        "follows.db is damaged (unsupported file format)"
+    ]
     file.unlink()
     file.mkdir()
     assert list(iter_state_file_faults(settings)) == []
@@ -131,12 +139,14 @@ def test_a_locked_store_is_not_damaged(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("error", "is_damaged"),
     [
-        (sqlite3.OperationalError("database is locked"), False),
-        (sqlite3.OperationalError("unable to open database file"), False),
+        (sqlite_error(sqlite3.SQLITE_BUSY, "database is locked"), False),
+        (sqlite_error(sqlite3.SQLITE_CANTOPEN, "unable to open database file"), False),
+        (sqlite_error(sqlite3.SQLITE_READONLY, "attempt to write a readonly database"), False),
         (psycopg.OperationalError("the database server does not respond"), False),
+        (psycopg.errors.TooManyConnections("sorry, too many clients already"), False),
         (psycopg.errors.DataCorrupted("invalid page in block 1"), True),
-        (sqlite3.DatabaseError("database disk image is malformed"), True),
-        (sqlite3.OperationalError("unsupported file format"), True),
+        (sqlite_error(sqlite3.SQLITE_CORRUPT, "database disk image is malformed"), True),
+        (sqlite_error(sqlite3.SQLITE_ERROR, "unsupported file format"), True),
         (sqlite3.OperationalError("Could not decode to UTF-8 column 'title'"), True),
     ],
 )
