@@ -180,9 +180,9 @@ class WorkerProcess:
             process = subprocess.Popen(
                 command, pass_fds=(child_end.fileno(),), env={**os.environ, **WORKER_ENVIRONMENT}
             )
-        os.setpriority(os.PRIO_PROCESS, process.pid, max(self._niceness, os.nice(0)))
         child = WorkerChild(process, parent_end)
         child.wait_until_ready()
+        os.setpriority(os.PRIO_PROCESS, process.pid, max(self._niceness, os.nice(0)))  # a busy machine would starve it
         return child
 
 

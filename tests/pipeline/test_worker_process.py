@@ -108,6 +108,19 @@ def test_a_worker_that_cannot_start_says_so(capfd: pytest.CaptureFixture[str]) -
     assert "No module named 'no'" in capfd.readouterr().err
 
 
+def test_a_process_of_low_priority_starts_with_that_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_until_ready, started = WorkerChild.wait_until_ready, []
+
+    def watch(child: WorkerChild) -> None:
+        wait_until_ready(child)
+        started.append(os.getpriority(os.PRIO_PROCESS, child.process.pid))
+
+    monkeypatch.setattr(WorkerChild, "wait_until_ready", watch)
+    with closing(WorkerProcess(niceness=19)) as worker:
+        assert worker.call(os.nice, 0) == 19
+    assert started == [os.nice(0)]
+
+
 def test_closing_ends_the_call_under_way(worker: WorkerProcess) -> None:
     worker.call(os.getpid)
     threading.Timer(0.2, worker.close).start()
