@@ -28,11 +28,11 @@ from extractor.page_types.classifier import (
 from extractor.page_types.list_page import find_teaser
 from extractor.page_types.page_signals import PageSignals
 from extractor.page_types.rejection import (
+    JAVASCRIPT_OUTCOME,
     body_size,
     find_rejection,
     is_only_javascript_notice,
-    javascript_outcome,
-    javascript_rejection,
+    needs_javascript,
 )
 from extractor.settings import ExtractSettings
 
@@ -181,7 +181,7 @@ class ArticleExtractor:
         teaser = find_teaser(signals.page, body)
         rejection = find_rejection(signals, body, teaser, self.settings, page_type)
         if rejection is not None or body is None or is_only_javascript_notice(signals, body):
-            rejection = javascript_outcome(signals) or rejection or javascript_rejection()
+            rejection = JAVASCRIPT_OUTCOME if rejection is None or needs_javascript(signals) else rejection
             published = find_publication_date(signals.page, body.span_index if body else 0, latest_date)
             return ExtractionResult(replace(rejection, published_date=published.date))
         return ExtractionResult(

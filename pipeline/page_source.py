@@ -101,11 +101,11 @@ class LinkReader:
 def load_page_file(path: Path, url: str) -> LoadedPage:
     """Load a page from disk, or from standard input for `-`. Raises PlumblineError if it cannot be read."""
     if str(path) == "-":
-        return LoadedPage("standard input", sys.stdin.buffer.read(), url)
+        return LoadedPage("standard input", sys.stdin.buffer.read(), url, fetched_at=time.time())
     format_name = FORMAT_BY_EXTENSION.get(path.suffix.removeprefix(".").lower())
     content_type = FORMATS_BY_NAME[format_name].media_types[0] if format_name else ""
     try:
-        return LoadedPage(str(path), path.read_bytes(), url, content_type)
+        return LoadedPage(str(path), path.read_bytes(), url, content_type, time.time())
     except OSError as error:
         raise PlumblineError(f"cannot read {path}: {error.strerror}") from error
 

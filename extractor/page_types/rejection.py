@@ -3,7 +3,7 @@
 A page that is empty until a browser runs its scripts has almost no text, has scripts, and shows one of these signals:
 
     it asks for JavaScript, in <noscript> or in text   You need to enable JavaScript to run this app.
-    it has the empty root element of an application    <div id="root"></div>  <app-root></app-root>
+    it has the empty root element of an application    <div id="root">Loading...</div>  <app-root></app-root>
     it has traces of a framework                       <script id="__NEXT_DATA__">, ng-version, data-reactroot
 """
 
@@ -40,6 +40,7 @@ ONLY_TITLE_MESSAGE = Message("Only the title")
 MANUAL_INDEX_MESSAGE = Message("Generated index of a manual")
 WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
 MIN_VISIBLE_SIZE = 60.0  # a page with more text outside links is not empty; in Chinese characters
+MAX_NOTE_SIZE = 8.0  # of a note in an empty page, in Chinese characters
 MAX_SHELL_LINES = 40  # maximum number of lines (menus of the application shell) of an empty page
 APP_ROOT_ID_RE = re.compile(
     r"(?:root|app|__next|__nuxt|___gatsby|main-app|app-root|react-root|reactroot|app-mount|app-container|mount|spa|"
@@ -56,7 +57,10 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w{0,10}.{0,20}javascript",
     re.I,
 )
-NOTICE_REASON = Message("The page asks for JavaScript")
+JAVASCRIPT_OUTCOME = Outcome(
+    Reason.NEEDS_JAVASCRIPT,
+    Message("The page requires JavaScript to show its text: set render of the site to render its pages in a browser"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,30 +341,28 @@ def has_only_copyright(layout: Layout, max_rest_size: float) -> bool:
     return any(is_copyright_line) and rest_size <= max_rest_size
 
 
-def needs_javascript_reason(signals: PageSignals) -> str:
-    """Return why a page is empty without JavaScript, or an empty string if it is not."""
+def needs_javascript(signals: PageSignals) -> bool:
+    """Return whether a page is empty without JavaScript."""
     page = signals.page
     if not page.script_count or signals.visible_size > MIN_VISIBLE_SIZE or len(page.layout.lines) > MAX_SHELL_LINES:
-        return ""
-    if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
-        return NOTICE_REASON
-    if root := find_empty_app_root(page.layout):
-        return Message("Application root without text ({root})", root=root)
-    is_empty = not page.layout.lines and not page.layout.pictures
-    if is_empty or any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return Message("The page requires JavaScript to show its text")
-    return ""
+        return False
+    return (
+        page.asks_for_javascript
+        or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines)
+        or has_empty_app_root(page.layout)
+        or not (page.layout.lines or page.layout.pictures)
+        or any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans)
+    )
 
 
-def find_empty_app_root(layout: Layout) -> str:
-    """Return the id or tag of an empty application root element, or an empty string."""
-    for span in layout.spans:
-        if span.end_line > span.start_line:
-            continue
-        name = attribute_value("id", span.tag_info.attribute_text).lower()
-        if APP_ROOT_ID_RE.fullmatch(name) or APP_ROOT_TAG_RE.fullmatch(span.tag_info.tag):
-            return name or span.tag_info.tag
-    return ""
+def has_empty_app_root(layout: Layout) -> bool:
+    """Return whether the root element of an application is empty, apart from a note such as "Loading..."."""
+    return any(
+        APP_ROOT_ID_RE.fullmatch(attribute_value("id", span.tag_info.attribute_text).lower())
+        or APP_ROOT_TAG_RE.fullmatch(span.tag_info.tag)
+        for span in layout.spans
+        if sum(line.size for line in layout.lines[span.start_line : span.end_line]) <= MAX_NOTE_SIZE
+    )
 
 
 def is_only_javascript_notice(signals: PageSignals, body: Body) -> bool:
@@ -370,15 +372,3 @@ def is_only_javascript_notice(signals: PageSignals, body: Body) -> bool:
         and signals.visible_size <= MIN_VISIBLE_SIZE
         and ENABLE_JAVASCRIPT_RE.search(body.text) is not None
     )
-
-
-def javascript_outcome(signals: PageSignals) -> Outcome | None:
-    """Return the outcome NEEDS_JAVASCRIPT for a page that is empty without JavaScript, None for any other page."""
-    reason = needs_javascript_reason(signals)
-    return javascript_rejection(reason) if reason else None
-
-
-def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
-    """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
-    message = Message("{reason}: set render of the site to render its pages in a browser", reason=reason)
-    return Outcome(Reason.NEEDS_JAVASCRIPT, message)

@@ -11,7 +11,7 @@ from domain.outcome import Outcome, Reason, Stage
 from domain.page import Page
 
 DOUBT = Outcome(Reason.INCOMPLETE_BODY, "9% of the readable text is in the body; 900 of sentences outside the body")
-SCRIPTS = Outcome(Reason.NEEDS_JAVASCRIPT, "Application root without text (root)")
+SCRIPTS = Outcome(Reason.NEEDS_JAVASCRIPT, "The page requires JavaScript to show its text")
 
 
 def url(name: str) -> str:

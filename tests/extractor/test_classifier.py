@@ -388,6 +388,7 @@ def test_the_warning_is_about_the_declared_body_that_replaced_a_short_one() -> N
 
 SHELLS = {
     "root": '<div id="root"></div><script src="/static/js/main.js"></script>',
+    "loading": '<div id="app"><div class="spinner">Loading...</div></div><script src="a.js"></script>',
     "asks": '<noscript>You need to enable JavaScript to run this app.</noscript><div class="x"></div><script src="a.js"></script>',
     "asks aloud": '<p>Please enable JavaScript to use this site.</p><script src="a.js"></script>',
     "chinese": '<p>请启用JavaScript后继续访问</p><script src="a.js"></script>',

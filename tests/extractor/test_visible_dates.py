@@ -90,3 +90,19 @@ def test_creation_times_of_several_things_are_no_date() -> None:
     comments = "{createTime: '2020-09-21'}, {createTime: '2020-09-25'}"
     assert published(end=f"<script>x = [{comments}]</script>") == ""
     assert published(end=f"<script>x = [{comments}]; publishTime = '2020-09-20'</script>") == "2020-09-20"
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("Updated: 5 March 2024, 10:00 | Published: 2 March 2024, 08:00", "2024-03-02"),
+        ("更新时间：2024-03-05 10:00 发布时间：2024-03-02 08:00", "2024-03-02"),
+        ("Received 3 May 2021; Accepted 9 August 2021; Published 2 September 2021", "2021-09-02"),
+        ("收稿日期：2021-05-03　发表日期：2021-09-02", "2021-09-02"),
+        ("Received 3 May 2021; Accepted 9 August 2021", ""),
+        ("发布时间：2024-03-02 更新时间：2024-03-05", "2024-03-02"),
+        ("2024-03-02 发布 更新于 2024-03-05", "2024-03-02"),
+    ],
+)
+def test_of_several_dates_in_a_line_the_one_of_publication_counts(line: str, day: str) -> None:
+    assert published(f"<p>{line}</p>") == day

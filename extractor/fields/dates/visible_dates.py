@@ -59,7 +59,8 @@ CURRENT_DATE_PHRASE_RE = re.compile(
 CURRENT_DATE_CLASS_RE = re.compile("todays?-?date|current-?(?:date|time)|clock|weather|tianqi|server-?time")
 OTHER_DATE_LABEL_RE = re.compile(
     "copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生|"
-    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto"
+    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto|"
+    r"\breceived\b|\baccepted\b|收稿|录用"
 )
 OTHER_CONTENT_CLASS_RE = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
@@ -181,12 +182,24 @@ def iter_dated_lines(
             if old_match and (is_alone_in(text, old_match) or PUBLISHED_WORD_RE.search(text, 0, old_match.start)):
                 date_match = old_match
         if date_match is not None:
+            text, date_match = from_published_label(text, date_match, month_first)
             line_costs = position_cost(line_index, zone) + line_cost(line, text, date_match)
             cost = line_costs + region_cost(layout, line.span_index, zone)
             is_alone = line.tag not in TABLE_CELL_TAGS and is_alone_in(text, date_match)
-            has_label_above = date_match.start == 0 and line_index > 0 and is_update_label_line(lines[line_index - 1])
-            is_update = has_label_above or has_update_label(text, date_match)
-            yield line_index, VisibleDate(date_match, text, cost, is_update, "text", is_alone)
+            above = lines[line_index - 1] if date_match.start == 0 < line_index else None
+            label = above.text.lower() if above and above.size <= MAX_LABEL_SIZE else label_before(text, date_match)
+            yield line_index, VisibleDate(date_match, text, cost, is_update_label(label), "text", is_alone)
+
+
+def from_published_label(text: str, date_match: DateMatch, month_first: bool) -> tuple[str, DateMatch]:
+    """Return the text from its label of publication, and the date there, if its first date has another label."""
+    label, published_word = label_before(text, date_match), PUBLISHED_WORD_RE.search(text, date_match.end)
+    if published_word is not None and (UPDATED_WORD_RE.search(label) or OTHER_DATE_LABEL_RE.search(label)):
+        rest = text[published_word.start() :]
+        published = find_first_date(rest, month_first)
+        if published and text_size(rest[: published.start]) <= MAX_LABEL_SIZE:
+            return rest, published
+    return text, date_match
 
 
 def is_alone_in(text: str, date_match: DateMatch) -> bool:
@@ -258,7 +271,7 @@ def line_cost(line: Line, text: str, date_match: DateMatch) -> float:
 
 def label_cost(text: str, date_match: DateMatch) -> float:
     """Return the cost of a date by the words before it; negative if they mean publication."""
-    preceding_text = text[max(0, date_match.start - 40) : date_match.start]
+    preceding_text = label_before(text, date_match)
     if "(@" in preceding_text:  # a tweet
         return 3.0
     cost = -0.5 if PUBLISHED_WORD_RE.search(preceding_text) else 0.0
@@ -267,20 +280,14 @@ def label_cost(text: str, date_match: DateMatch) -> float:
     return cost + (3.0 if TODAY_WORD_RE.search(preceding_text) else 0.0)
 
 
-def has_update_label(text: str, date_match: DateMatch) -> bool:
-    """Return whether the words before a date mark it as the date of a change."""
-    preceding_text = text[max(0, date_match.start - 40) : date_match.start]
-    return UPDATED_WORD_RE.search(preceding_text) is not None and PUBLISHED_WORD_RE.search(preceding_text) is None
+def label_before(text: str, date_match: DateMatch) -> str:
+    """Return the words before a date."""
+    return text[max(0, date_match.start - 40) : date_match.start]
 
 
-def is_update_label_line(line: Line) -> bool:
-    """Return whether a line is the label of a date of change in the next line."""
-    text = line.text.lower()
-    return (
-        line.size <= MAX_LABEL_SIZE
-        and UPDATED_WORD_RE.search(text) is not None
-        and PUBLISHED_WORD_RE.search(text) is None
-    )
+def is_update_label(text: str) -> bool:
+    """Return whether words mark a date as that of a change."""
+    return UPDATED_WORD_RE.search(text) is not None and PUBLISHED_WORD_RE.search(text) is None
 
 
 def position_cost(line_index: int, zone: BylineZone) -> float:
@@ -411,5 +418,5 @@ def iter_element_dates(
     )
     source = "time" if tag_info.tag == "time" or is_publication_date else "text"
     is_alone = layout.spans[element.span_index].tag_info.tag not in TABLE_CELL_TAGS if element.span_index >= 0 else True
-    is_update = is_update or has_update_label(text, date_match)
+    is_update = is_update or is_update_label(label_before(text, date_match))
     yield VisibleDate(date_match, text, cost, is_update, source, is_alone and source == "time")
