@@ -10,11 +10,9 @@ from crawler.workers.fetch_pool import PARSING_LIMITS
 from tests.crash_harness import Vertical, until
 from tests.extractor import document_files as files
 from tests.faults.tally import Tally
-from tests.linear_time import superlinear_patterns
 from tests.scanners import LINK, PROSE, superlinear_scanners
 from tests.web_fixture import Answer, Site, page
 
-TEXTS_PER_PATTERN, FEW_TEXTS = 50, 8
 MINUTES, DELAY = 0.25, 0.05  # of a crawl; seconds between two requests to one site
 PAGES = 2_000
 MIN_SPEED_RATIO = 0.5
@@ -62,14 +60,10 @@ HOSTILE: Mapping[str, Mapping[str, tuple[str, bytes]]] = {
 }
 
 
-def pattern_faults(is_short: bool) -> Tally:
-    """No text makes a pattern or a function that scans text take more than linear time."""
-    tally = Tally("patterns")
-    tally.tried, complaints = superlinear_patterns(FEW_TEXTS if is_short else TEXTS_PER_PATTERN)
-    scanned, more = superlinear_scanners()
-    tally.complaints = complaints + more
-    tally.tried += scanned
-    tally.figures["superlinear"] = len(tally.complaints)
+def scanner_faults() -> Tally:
+    """No text makes a function that scans text take more than linear time."""
+    tally = Tally("scanners")
+    tally.tried, tally.complaints = superlinear_scanners()
     tally.survived = tally.tried - len(tally.complaints)
     return tally
 

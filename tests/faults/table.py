@@ -21,7 +21,7 @@ from tests.faults.fencing import fence_faults
 from tests.faults.kill9 import kill9_faults
 from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import FENCE_SABOTAGES, sabotage_faults
-from tests.faults.stalling import pattern_faults, stall_faults
+from tests.faults.stalling import scanner_faults, stall_faults
 from tests.faults.tally import Tally
 from tests.faults.upgrading import upgrade_faults
 from tests.shared_server import EMPTY_STORE, shared_server
@@ -38,8 +38,8 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
     """Yield one tally for each class, as it finishes."""
     if recipes := [recipe for recipe in hostile.http_recipes(data) if not only or hostile.class_of(recipe) in only]:
         yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
-    if not only or "patterns" in only:
-        yield pattern_faults(is_short)
+    if not only or "scanners" in only:
+        yield scanner_faults()
     if not only or "stall" in only:
         yield stall_faults(folder / "stall")
     if not only or "fence" in only:
