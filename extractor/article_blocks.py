@@ -32,9 +32,9 @@ CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]+")
 # In order of preference: if the picture is loaded lazily, `src` is a placeholder.
 PICTURE_URL_ATTRIBUTES = (
     "zoomfile", "file", "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo",
-    "data-url", "src", "data-srcset", "srcset",
+    "data-url", "src", "data-srcset", "srcset", "data-source-srcset", "source-srcset",
 )  # fmt: skip
-SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,9})[wx])?")
+SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d{1,6}(?:\.\d{1,3})?)[wx])?")
 # Class or file name of a decorative picture, which is not part of the article.
 DECORATIVE_PICTURE_RE = re.compile(
     r"(?<![a-z])(?:icons?|ico|logos?|avatar|emoji|smil(?:ey|ies)|spacer|blank|transparent|pixel|loading|placeholder|"
@@ -353,31 +353,22 @@ def build_picture_block(picture: Picture, base_url: str) -> Block | None:
     attributes = parse_attributes(picture.attribute_text)
     if any(is_too_small(attributes.get(name, "")) for name in ("width", "height")):
         return None
-    url = next((url for url in iter_picture_urls(attributes, base_url) if url), "")
-    if not url or DECORATIVE_PICTURE_RE.search(
-        f"{attributes.get('class', '')} {url.partition('?')[0].rpartition('/')[2]}".lower()
-    ):
+    url = next(iter_picture_urls(attributes, base_url), "")
+    if not url or DECORATIVE_PICTURE_RE.search(attributes.get("class", "").lower()):
         return None
     return Block(BlockKind.PICTURE, " ".join(attributes.get("alt", "").split()), url=url)
 
 
 def iter_picture_urls(attributes: Mapping[str, str], base: str) -> Iterator[str]:
-    """Yield the candidate URLs of a picture, best first."""
+    """Yield the candidate URLs of a picture without those of placeholders, best first."""
     for name in PICTURE_URL_ATTRIBUTES:
         candidate_url = attributes.get(name, "").strip()
         if name.endswith("srcset"):
             candidates = SRCSET_RE.findall(candidate_url[: 10 * MAX_URL_CHARS])
-            candidate_url = max(candidates, key=lambda pair: srcset_size(pair[1]))[0] if candidates else ""
-        if candidate_url and not candidate_url.startswith("data:"):
-            yield absolute_url(candidate_url, base)
-
-
-def srcset_size(text: str) -> float:
-    """Parse the size descriptor of a `srcset` entry; 1.0 if it has none."""
-    try:
-        return float(text)
-    except ValueError:
-        return 1.0
+            candidate_url = max(candidates, key=lambda pair: float(pair[1] or 1))[0] if candidates else ""
+        url = absolute_url(candidate_url, base)
+        if url and not DECORATIVE_PICTURE_RE.search(url.partition("?")[0].rpartition("/")[2].lower()):
+            yield url
 
 
 def is_too_small(text: str) -> bool:

@@ -30,7 +30,7 @@ from text.scripts import HAN
 STRONG_TAGS = frozenset(("b", "strong"))
 PICTURE_TAGS = frozenset(("img", "amp-img", "amp-anim"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
-VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img"}
+VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img", "source"}
 NO_LINKS: tuple[tuple[int, int, str], ...] = ()
 MAX_ENCLOSING_SPANS = 60  # enclosing spans whose `skipped_link_size` is updated
 MAX_SCAN_PASSES = 3  # scan budget in passes over the page; bounds the time for deeply nested boilerplate
@@ -106,6 +106,7 @@ class _LayoutBuilder:
         self.scan_budget = 0
         self.blank_pieces = 0  # number of leading pieces known to be white space
         self.open_pre_span = -1  # the span of the outermost open `pre`
+        self.picture_source = ""  # attributes of the first <source> with pictures before the next img
 
     def run(self, tokens: list[str], complete: bool) -> None:
         """Read all tokens of a page and fill `layout` and `head`; for `complete` see `build_layout`."""
@@ -267,9 +268,13 @@ class _LayoutBuilder:
             if self.text_pieces:
                 self.flush_line()
         elif tag in PICTURE_TAGS:
+            attribute_text, self.picture_source = f"{attribute_text} {self.picture_source}", ""
             self.layout.pictures.append(
                 Picture(attribute_text, len(self.layout.lines), self.open_spans[-1] if self.open_spans else -1)
             )
+        elif tag == "source":
+            if "srcset=" in attribute_text:
+                self.picture_source = self.picture_source or attribute_text.replace("srcset=", "source-srcset=")
         elif tag in STRONG_TAGS:
             self.strong_start = len(self.text_pieces)
         elif tag in HEAD_TAGS:

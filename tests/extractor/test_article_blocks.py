@@ -160,6 +160,7 @@ def test_a_page_without_address_has_only_absolute_links() -> None:
         ("src='blank.gif' data-src='/2.jpg'", "http://news.test/2.jpg"),
         ("src='data:image/gif;base64,R0' data-original='//x.test/3.jpg'", "http://x.test/3.jpg"),
         ("srcset='s.jpg 300w, l.jpg 1200w, m.jpg 600w'", "http://news.test/oil/l.jpg"),
+        ("src='/static/loading.gif' srcset='4.jpg 1x'", "http://news.test/oil/4.jpg"),
         ("src='4.jpg' width='1' height='1'", ""),
         ("src='5.jpg' width='100%' height='400'", "http://news.test/oil/5.jpg"),
         ("src='/img/icon-share.png'", ""),
@@ -173,6 +174,20 @@ def test_a_page_without_address_has_only_absolute_links() -> None:
 def test_pictures(image: str, url: str) -> None:
     actual_blocks = blocks(f"<p>甲</p><img {image}><p>乙</p>")
     assert [block.url for block in actual_blocks if block.kind is PICTURE] == [url] * bool(url)
+
+
+@pytest.mark.parametrize(
+    ("image", "url"),
+    [
+        ("src='data:,'", "http://news.test/oil/l.webp"),
+        ("src='/blank.gif' class='lazy'", "http://news.test/oil/l.webp"),
+        ("src='1.jpg'", "http://news.test/oil/1.jpg"),
+    ],
+)
+def test_a_source_stands_in_for_a_placeholder(image: str, url: str) -> None:
+    sources = "<source srcset='s.webp, l.webp 2x' type='image/webp'><source srcset='p.png' media='print'>"
+    actual_blocks = blocks(f"<p>甲</p><picture>{sources}<img {image}></picture><p>乙<b>丙</b></p><img src='2.jpg'>")
+    assert [block.url for block in actual_blocks if block.kind is PICTURE] == [url, "http://news.test/oil/2.jpg"]
 
 
 @pytest.mark.parametrize(
