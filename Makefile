@@ -11,7 +11,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test standard-tests release-check all-tests test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock size
+.PHONY: install demo demo-change check quick-tests test standard-tests release-check package-checks all-tests test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock size
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -32,8 +32,13 @@ standard-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 release-check:  ## before a release: all tests and faults, the release, the image and the speed; hours
-	$(MAKE) lint all-tests faults docs-site check-release check-image
+	$(MAKE) lint docs-site all-tests
+	$(MAKE) -j2 faults package-checks
 	$(MAKE) bench-speed ARGS=--short
+
+package-checks:
+	$(MAKE) check-release
+	$(MAKE) check-image
 
 all-tests: $(TEST_STAMP) browser debian-python $(PEERS)/.installed $(TERM_PEERS)/.installed $(CRAWL_PEERS)/.installed
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=30

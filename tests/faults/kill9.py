@@ -109,7 +109,7 @@ STAGES: Mapping[str, KilledStage] = {
         result="decided",
     ),
 }
-FRACTIONS = (0.05, 0.25, 0.5, 0.75, 0.95)
+FRACTIONS = (0.1, 0.5, 0.9)
 
 
 def size(file: Path) -> int:

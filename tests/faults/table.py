@@ -30,7 +30,7 @@ STORES, FEW_STORES = 60, 10
 NEEDS_RUN = frozenset(
     ["sabotage", "kill9", "solr", "disk", "clock", "sqlite", "bloom", "restore", "upgrade", "soak", "slow"]
 ).union(operating.FAULTS)
-ROUNDS, FEW_ROUNDS = 10, 1
+ROUNDS, FEW_ROUNDS = 5, 1
 TURNS = 3  # in which a crawl with a defect is stopped, each time at another moment
 
 
