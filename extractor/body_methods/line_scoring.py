@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice, pairwise, takewhile
 from typing import ClassVar
 
 from domain.article import text_hash64
@@ -554,24 +554,24 @@ def is_body_line(index: int, layout: Layout) -> bool:
 
 
 def is_caption(line: Line, layout: Layout) -> bool:
-    """Return True for a caption under a picture, except Chinese ones.
+    """Return True for a caption under a picture, table or quotation, except Chinese ones.
 
     A Chinese caption can be the whole article (WD, 1.4).
     """
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
     enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
-    return any(span.tag_info.is_caption and not has_article_text(span, layout) for span in enclosing) or (
+    spans = takewhile(lambda span: span.tag_info.tag not in ("table", "blockquote", "pre"), enclosing)
+    return any(span.tag_info.is_caption and not has_article_text(span, layout) for span in spans) or (
         ends_with_photo_credit(line.text)
     )
 
 
 def has_article_text(span: Span, layout: Layout) -> bool:
     """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
-    if span.tag_info.tag != "figure":
-        return False
     sentences = [line.size for line in layout.lines[span.start_line : span.end_line] if is_sentence(line)]
-    return len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
+    is_figure = span.tag_info.tag == "figure"
+    return is_figure and len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
 
 
 @lru_cache(maxsize=2_000)  # called twice for each line of a page

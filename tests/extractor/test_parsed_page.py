@@ -71,6 +71,14 @@ def test_a_figure_around_the_article_is_no_caption() -> None:
     assert "Photo" not in article(page).body
 
 
+def test_a_table_or_quotation_in_a_figure_is_no_caption() -> None:
+    table = "<figure><table><tr><th>Quay<th>Depth<tr><td>Seven<td>12 m</table><figcaption>Depths</figcaption></figure>"
+    quotation = "<figure><blockquote><p>Never again, said the captain.</p></blockquote></figure>"
+    page = f"{HEAD.format(title='Harbour opened')}<h1>Harbour opened</h1>{PARAGRAPHS}{table}{quotation}{PARAGRAPHS}"
+    body = article(page).body
+    assert "Seven" in body and "Never again" in body
+
+
 @pytest.mark.parametrize(("text", "day"), [("3 Φλεβάρη 2024", "2024-02-03"), ("12 Σεπτέμβρη 2023", "2023-09-12")])
 def test_spoken_greek_months_are_read(text: str, day: str) -> None:
     page = f"{HEAD.format(title='Το λιμάνι')}<h1>Το λιμάνι άνοιξε ξανά</h1><p class='date'>{text}</p>{PARAGRAPHS}"
