@@ -379,7 +379,7 @@ def translate_errors() -> Iterator[None]:
 
 # SQLite reports a full disk separately. All other write errors of the system share these codes.
 SQLITE_WRITE_ERRORS = (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
-CLOSED_SQLITE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
+CLOSED_SQLITE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)  # READONLY can be damage: of the header
 CLOSED_SQLSTATE_CLASSES = ("08", "53", "55", "57")  # no connection, too many of them, in use, shutting down
 
 

@@ -32,9 +32,9 @@ CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]+")
 # In order of preference: if the picture is loaded lazily, `src` is a placeholder.
 PICTURE_URL_ATTRIBUTES = (
     "zoomfile", "file", "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo",
-    "data-url", "src", "data-srcset", "srcset", "data-source-srcset", "source-srcset",
+    "data-url", "src", "data-srcset", "srcset", "source-srcset",
 )  # fmt: skip
-SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d{1,6}(?:\.\d{1,3})?)[wx])?")
+SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d{1,6}(?:\.\d{1,9})?|\.\d{1,9})[wx])?")
 # Class or file name of a decorative picture, which is not part of the article.
 DECORATIVE_PICTURE_RE = re.compile(
     r"(?<![a-z])(?:icons?|ico|logos?|avatar|emoji|smil(?:ey|ies)|spacer|blank|transparent|pixel|loading|placeholder|"

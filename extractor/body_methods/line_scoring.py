@@ -60,6 +60,7 @@ MIN_TABLE_ROWS = 3  # rows of a table that is more than a menu
 FOOTNOTE_MARK_RE = re.compile(r"\[\d{1,3}\]|［\d{1,3}］|[①-⑳†‡]")
 FOOTNOTE_DEPTH = 2  # maximum number of elements between the text of a footnote and the element that has its id
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+DATA_TAGS = ("table", "blockquote", "pre")  # in a <figure>, their lines are no captions
 MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
 NAVIGATION_STARTS = frozenset(("next", "prev", "previous", *(f"{a}一{b}" for a in "上下" for b in "页章节篇级")))
 MAX_NAVIGATION_LINES = 4  # last lines of a page that may lead to other pages of a manual
@@ -561,7 +562,7 @@ def is_caption(line: Line, layout: Layout) -> bool:
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
     enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
-    spans = takewhile(lambda span: span.tag_info.tag not in ("table", "blockquote", "pre"), enclosing)
+    spans = takewhile(lambda span: span.tag_info.is_caption or span.tag_info.tag not in DATA_TAGS, enclosing)
     return any(span.tag_info.is_caption and not has_article_text(span, layout) for span in spans) or (
         ends_with_photo_credit(line.text)
     )

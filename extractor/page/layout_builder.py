@@ -31,6 +31,7 @@ STRONG_TAGS = frozenset(("b", "strong"))
 PICTURE_TAGS = frozenset(("img", "amp-img", "amp-anim"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img", "source"}
+SRCSET_RE = re.compile(r'srcset="([^"]*)"')
 NO_LINKS: tuple[tuple[int, int, str], ...] = ()
 MAX_ENCLOSING_SPANS = 60  # enclosing spans whose `skipped_link_size` is updated
 MAX_SCAN_PASSES = 3  # scan budget in passes over the page; bounds the time for deeply nested boilerplate
@@ -273,8 +274,8 @@ class _LayoutBuilder:
                 Picture(attribute_text, len(self.layout.lines), self.open_spans[-1] if self.open_spans else -1)
             )
         elif tag == "source":
-            if "srcset=" in attribute_text:
-                self.picture_source = self.picture_source or attribute_text.replace("srcset=", "source-srcset=")
+            if not self.picture_source and (srcset := SRCSET_RE.search(attribute_text)):
+                self.picture_source = f'source-srcset="{srcset[1]}"'
         elif tag in STRONG_TAGS:
             self.strong_start = len(self.text_pieces)
         elif tag in HEAD_TAGS:

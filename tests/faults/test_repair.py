@@ -141,7 +141,7 @@ def test_a_locked_store_is_not_damaged(tmp_path: Path, monkeypatch: pytest.Monke
     [
         (sqlite_error(sqlite3.SQLITE_BUSY, "database is locked"), False),
         (sqlite_error(sqlite3.SQLITE_CANTOPEN, "unable to open database file"), False),
-        (sqlite_error(sqlite3.SQLITE_READONLY, "attempt to write a readonly database"), False),
+        (sqlite_error(sqlite3.SQLITE_READONLY, "attempt to write a readonly database"), True),
         (psycopg.OperationalError("the database server does not respond"), False),
         (psycopg.errors.TooManyConnections("sorry, too many clients already"), False),
         (psycopg.errors.DataCorrupted("invalid page in block 1"), True),

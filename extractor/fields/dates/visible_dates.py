@@ -59,9 +59,9 @@ CURRENT_DATE_PHRASE_RE = re.compile(
 CURRENT_DATE_CLASS_RE = re.compile("todays?-?date|current-?(?:date|time)|clock|weather|tianqi|server-?time")
 OTHER_DATE_LABEL_RE = re.compile(
     "copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生|"
-    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto|"
-    r"\breceived\b|\baccepted\b|收稿|录用"
+    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto"
 )
+RECEIPT_LABEL_RE = re.compile(r"\b(?:received|accepted|submitted)\b|收稿|录用|修回")
 OTHER_CONTENT_CLASS_RE = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
 )
@@ -194,7 +194,7 @@ def iter_dated_lines(
 def from_published_label(text: str, date_match: DateMatch, month_first: bool) -> tuple[str, DateMatch]:
     """Return the text from its label of publication, and the date there, if its first date has another label."""
     label, published_word = label_before(text, date_match), PUBLISHED_WORD_RE.search(text, date_match.end)
-    if published_word is not None and (UPDATED_WORD_RE.search(label) or OTHER_DATE_LABEL_RE.search(label)):
+    if published_word is not None and (UPDATED_WORD_RE.search(label) or RECEIPT_LABEL_RE.search(label)):
         rest = text[published_word.start() :]
         published = find_first_date(rest, month_first)
         if published and text_size(rest[: published.start]) <= MAX_LABEL_SIZE:
