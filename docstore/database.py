@@ -379,15 +379,12 @@ def translate_errors() -> Iterator[None]:
 
 # SQLite reports a full disk separately. All other write errors of the system share these codes.
 SQLITE_WRITE_ERRORS = (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
-CLOSED_SQLITE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)  # READONLY can be damage: of the header
+CLOSED_SQLITE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)  # READONLY: also of a damaged header
 CLOSED_SQLSTATE_CLASSES = ("08", "53", "55", "57")  # no connection, too many of them, in use, shutting down
 
 
 def to_store_error(error: SQLAlchemyError | sqlite3.Error | OSError) -> StoreError:
-    """Convert an error of SQLAlchemy, SQLite or a file by its code. Its text can quote what is stored.
-
-    The message is one line with the cause and the next step.
-    """
+    """Convert an error of SQLAlchemy, SQLite or a file by its code. Its text can quote what is stored."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split()).rstrip(".")
     sqlite_code, file_code = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "errno", 0)

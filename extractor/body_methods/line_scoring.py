@@ -570,9 +570,10 @@ def is_caption(line: Line, layout: Layout) -> bool:
 
 def has_article_text(span: Span, layout: Layout) -> bool:
     """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
+    if span.tag_info.tag != "figure":
+        return False
     sentences = [line.size for line in layout.lines[span.start_line : span.end_line] if is_sentence(line)]
-    is_figure = span.tag_info.tag == "figure"
-    return is_figure and len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
+    return len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
 
 
 @lru_cache(maxsize=2_000)  # called twice for each line of a page

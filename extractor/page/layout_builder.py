@@ -31,7 +31,7 @@ STRONG_TAGS = frozenset(("b", "strong"))
 PICTURE_TAGS = frozenset(("img", "amp-img", "amp-anim"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img", "source"}
-SRCSET_RE = re.compile(r'srcset="([^"]*)"')
+SRCSET_ATTRIBUTE_RE = re.compile(r'srcset="([^"]*)"')
 NO_LINKS: tuple[tuple[int, int, str], ...] = ()
 MAX_ENCLOSING_SPANS = 60  # enclosing spans whose `skipped_link_size` is updated
 MAX_SCAN_PASSES = 3  # scan budget in passes over the page; bounds the time for deeply nested boilerplate
@@ -107,7 +107,7 @@ class _LayoutBuilder:
         self.scan_budget = 0
         self.blank_pieces = 0  # number of leading pieces known to be white space
         self.open_pre_span = -1  # the span of the outermost open `pre`
-        self.picture_source = ""  # attributes of the first <source> with pictures before the next img
+        self.picture_source = ""  # srcset of the first <source> before the next img
 
     def run(self, tokens: list[str], complete: bool) -> None:
         """Read all tokens of a page and fill `layout` and `head`; for `complete` see `build_layout`."""
@@ -274,7 +274,7 @@ class _LayoutBuilder:
                 Picture(attribute_text, len(self.layout.lines), self.open_spans[-1] if self.open_spans else -1)
             )
         elif tag == "source":
-            if not self.picture_source and (srcset := SRCSET_RE.search(attribute_text)):
+            if not self.picture_source and (srcset := SRCSET_ATTRIBUTE_RE.search(attribute_text)):
                 self.picture_source = f'source-srcset="{srcset[1]}"'
         elif tag in STRONG_TAGS:
             self.strong_start = len(self.text_pieces)
